@@ -1,0 +1,61 @@
+// The seam: what replay takes hold of. `capture`, `tool()`, `io()` and `variant()` ask it first; nothing else in the product knows that it is being replayed.
+import type { Effect, Json } from '../trace/episode.ts'
+
+/**
+ * Answers of a replay. Every method may be missing: then the product's own code runs.
+ * Called once a call, in the order the product makes them; may throw (a recorded error), which the product sees as its own.
+ */
+export interface Seam {
+  /** A model call, as the HTTP request that the client was about to send; gives the response that the client gets. */
+  model?(request: SeamModelRequest): Promise<Response>
+  /** A tool call; `live` runs the product's own function. */
+  tool?(call: SeamToolCall): Promise<Json | undefined>
+  /** A read that the model did not ask for. */
+  io?(read: SeamIoRead): Promise<Json | undefined>
+  /** The value of a variant under test; `undefined` = the product's default. */
+  variant?(name: string): Json | undefined
+  /** Milliseconds since the epoch. */
+  now?(): number
+  /** In [0, 1). */
+  random?(): number
+}
+
+export interface SeamModelRequest {
+  url: string
+  method: string
+  headers: Headers
+  /** The body's text, where it is text. */
+  body: string | undefined
+  /** The dialect, where the path tells. */
+  api: string | undefined
+  signal: AbortSignal | undefined
+  /** Names of the agents it runs under, outermost first: the last is the lane. */
+  agents: readonly string[]
+  /** Sends it as the product would have. */
+  live(): Promise<Response>
+}
+
+export interface SeamToolCall {
+  name: string
+  /** As the model sent them, before schema defaults and transforms. */
+  arguments: Json
+  callId: string | undefined
+  effect: Effect
+  agents: readonly string[]
+  live(): Promise<Json | undefined>
+}
+
+export interface SeamIoRead {
+  name: string
+  key: Json | undefined
+  agents: readonly string[]
+  live(): Promise<Json | undefined>
+}
+
+/** How a tool call left the tape, told back to the SDK so that the span carries it (`homeground.replay.off_tape`). */
+export interface SeamState {
+  /** Tags, session, run, arm, task, repeat that every span of the rollout carries. */
+  attributes: Readonly<Record<string, string | number | boolean>>
+  /** Where the spans of this rollout go instead of the product's exporter. */
+  record(span: import('../trace/span.ts').SpanRecord): void
+}

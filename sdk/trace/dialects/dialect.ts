@@ -1,0 +1,41 @@
+// The contract of a wire dialect: one file an API reads its bodies into the canonical form and writes them back. Pure; never throws on a vendor's body, reads it laxly.
+import type { Json, ModelRequest, ModelResponse } from '../episode.ts'
+
+export interface Dialect {
+  /** `openai.chat`, `openai.responses`, `anthropic.messages`. */
+  readonly api: string
+  /** The provider assumed where the host name does not tell, e.g. `openai`. */
+  readonly provider: string
+  /** True for the path of a request in this dialect, e.g. `/v1/chat/completions`. */
+  matchesPath(path: string): boolean
+  readRequest(body: Json): CanonicalRequest
+  /** Reads an unstreamed (or assembled) response body. */
+  readResponse(body: Json): ModelResponse
+  /** canonical -> dialect; parse(format(x)) = x for what the dialect can say. */
+  writeRequest(request: CanonicalRequest, options?: { provider?: string }): { [key: string]: Json }
+  writeResponse(response: ModelResponse, options?: { model?: string }): { [key: string]: Json }
+  /** The unstreamed body, as the events of a stream in this dialect (each one `data:` payload, without framing). */
+  writeStream(body: Json): StreamEvent[]
+  assembler(): StreamAssembler
+}
+
+export interface CanonicalRequest extends ModelRequest {
+  model: string
+}
+
+export interface StreamEvent {
+  event?: string
+  data: string
+}
+
+/** Puts a stream together again: fed each event's payload in order, gives the body that the unstreamed call would have had. */
+export interface StreamAssembler {
+  /** `data` is the payload of one server-sent event (all its `data:` lines joined by \n). Never throws. */
+  add(data: string, event?: string): void
+  /** The body so far; `undefined` where nothing usable came. */
+  body(): { [key: string]: Json } | undefined
+  /** True once the terminal marker, or a finish reason for every choice, has come. */
+  readonly complete: boolean
+  /** Set by an error event in the stream. */
+  readonly error: { type: string; message: string } | undefined
+}

@@ -1,0 +1,55 @@
+// The one error base of the project: a code from one table, a hint that names the next action. docs/errors.md has an anchor for each code.
+
+/** Every code, what it means, and the exit code of a command that ends with it: 2 wrong use or settings, 3 it failed. */
+export const errorCodes = {
+  'invalid-argument': { exit: 2, meaning: 'A command-line option or function argument cannot be used as given.' },
+  'invalid-settings': { exit: 2, meaning: 'Settings (environment variables or a settings file) cannot be used as given.' },
+  'invalid-input': { exit: 2, meaning: 'A file or body that was handed in is not what it should be; the message names the line or field.' },
+  'unknown-format': { exit: 2, meaning: 'The format asked for does not exist.' },
+  'not-found': { exit: 2, meaning: 'A file, folder, run, trace or environment that was named is not there.' },
+  'environment-invalid': { exit: 2, meaning: 'An environment folder lacks a file or one of its files breaks the format.' },
+  'unknown-grader': { exit: 2, meaning: 'rubric.json names a grader type that does not exist.' },
+  'engine-missing': { exit: 2, meaning: 'The embedded ClickHouse engine is not installed and no server URL is set.' },
+  'engine-locked': { exit: 2, meaning: 'Another process holds the engine folder.' },
+  'engine-failed': { exit: 3, meaning: 'The embedded engine did not start or has ended.' },
+  'port-in-use': { exit: 2, meaning: 'The port asked for belongs to another process.' },
+  'store-unavailable': { exit: 3, meaning: 'ClickHouse did not answer.' },
+  'store-newer': { exit: 2, meaning: 'The store was written by a newer Homeground.' },
+  'seam-not-found': {
+    exit: 2,
+    meaning: 'The product did not answer the replay handshake: it does not use the SDK, or another copy of it.',
+  },
+  'off-tape': { exit: 3, meaning: 'In replay: a tool call left the tape and the miss policy is fail.' },
+  'run-mismatch': { exit: 2, meaning: 'The run folder was made with other settings, or from an environment that has changed since.' },
+  interrupted: { exit: 3, meaning: 'The work was stopped before its end; the same command goes on where it stopped.' },
+  internal: { exit: 3, meaning: 'A fault of Homeground itself.' },
+} as const satisfies Record<string, { exit: 2 | 3; meaning: string }>
+
+export type ErrorCode = keyof typeof errorCodes
+
+const marker = Symbol.for('@homeground/error@1')
+
+/**
+ * Message: what happened, where (file, line or field) and what was expected. Hint: the next action.
+ * Recognised across copies of the package by `HomegroundError.is`, not by `instanceof`.
+ */
+export class HomegroundError extends Error {
+  readonly code: ErrorCode
+  readonly hint: string
+  /** Whether the same call may succeed later without a change. @default false */
+  readonly retryable: boolean
+
+  constructor(code: ErrorCode, message: string, options: { hint: string; cause?: unknown; retryable?: boolean }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'HomegroundError'
+    this.code = code
+    this.hint = options.hint
+    this.retryable = options.retryable ?? false
+    Object.defineProperty(this, marker, { value: true })
+  }
+
+  /** True for an error made by any copy of this class. */
+  static is(error: unknown): error is HomegroundError {
+    return typeof error === 'object' && error !== null && marker in error
+  }
+}
