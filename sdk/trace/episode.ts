@@ -126,14 +126,22 @@ export interface Message {
   role: string
   name?: string
   parts: Part[]
+  /** What a provider adds to a message, with the same rule as for parts. */
+  provider?: ProviderExtra
+}
+
+/** What a provider adds (signature, encrypted_content, item id), byte for byte; dropped when another provider's model is put in. */
+export interface ProviderExtra {
+  /** The dialect that reads and writes it: `openai.chat`. */
+  name: string
+  [key: string]: Json
 }
 
 /** The GenAI conventions' parts (v1.41). Unknown types and fields survive a round trip. */
 export type Part = TextPart | ReasoningPart | ToolCallPart | ToolCallResponsePart | RefusalPart | OtherPart
 
 interface PartBase {
-  /** What a provider adds (signature, encrypted_content, item id), byte for byte; dropped when another provider's model is put in. */
-  provider?: { name: string; [key: string]: Json }
+  provider?: ProviderExtra
 }
 export interface TextPart extends PartBase {
   type: 'text'

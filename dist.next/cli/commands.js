@@ -1,0 +1,2 @@
+export const commands = [];
+//# sourceMappingURL=commands.js.map

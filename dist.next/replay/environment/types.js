@@ -1,0 +1,105 @@
+// The environment folder, file by file: the schemas that read it, and the types they give. The twin of docs/formats.md.
+import { z } from 'zod';
+const json = z.json();
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hex characters');
+export const effectSchema = z.enum(['none', 'read', 'write', 'unknown']);
+export const splitSchema = z.enum(['train', 'validation', 'test']);
+export const toolSettingsSchema = z.strictObject({
+    effect: effectSchema.exactOptional(),
+    mode: z.enum(['tape', 'live', 'mock', 'simulate']).default('tape'),
+    onMiss: z.enum(['error', 'fail', 'nearest', 'simulate']).default('error'),
+    ignoreArguments: z.array(z.string()).exactOptional(),
+    redact: z.array(z.strictObject({ path: z.string(), replace: z.string() })).exactOptional(),
+    /** file#function, relative to the environment folder. */
+    mock: z.string().exactOptional(),
+});
+/** `module`: the product's own agent function. `loop`: system prompt + tools + user turns. `turn`: each recorded decision by itself. `command`: any program. */
+export const harnessSchema = z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('turn') }),
+    z.strictObject({ kind: z.literal('loop'), maxSteps: z.int().positive().default(50) }),
+    z.strictObject({
+        kind: z.literal('module'),
+        /** file#export, relative to the environment folder or absolute: an async function that gets the task's input. */
+        module: z.string(),
+        timeoutMs: z.int().positive().default(120_000),
+    }),
+    z.strictObject({
+        kind: z.literal('command'),
+        command: z.array(z.string()).min(1),
+        cwd: z.string().exactOptional(),
+        env: z.record(z.string(), z.string()).exactOptional(),
+        timeoutMs: z.int().positive().default(120_000),
+    }),
+]);
+export const environmentSchema = z.strictObject({
+    format: z.literal(1),
+    name: z.string().min(1),
+    version: z.string(),
+    /** Over tasks, tapes and rubric. */
+    hash,
+    built: z.strictObject({ at: z.string(), homeground: z.string(), query: json }),
+    unit: z.enum(['turn', 'episode', 'session']),
+    harness: harnessSchema,
+    tools: z.record(z.string(), toolSettingsSchema),
+    user: z.strictObject({ mode: z.enum(['none', 'recorded', 'simulate']) }),
+    rubric: z.string(),
+    splits: z.strictObject({ train: z.number(), validation: z.number(), test: z.number() }),
+    splitBy: z.enum(['session', 'user']).default('session'),
+    counts: z.record(z.string(), z.int()),
+    provenance: z.strictObject({
+        projects: z.array(z.string()),
+        from: z.string(),
+        to: z.string(),
+        redacted: z.boolean(),
+        licence: z.string().exactOptional(),
+    }),
+});
+export const actionSchema = z.strictObject({ name: z.string(), arguments: json });
+export const referenceSchema = z.strictObject({
+    output: json.exactOptional(),
+    /** Texts that messages to the user must contain. */
+    outputs: z.array(z.string()).exactOptional(),
+    actions: z.array(actionSchema).exactOptional(),
+    score: z.number().exactOptional(),
+    feedback: z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).exactOptional(),
+});
+export const taskSchema = z.strictObject({
+    /** Stable across builds: trace id, and turn. */
+    id: z.string().min(1),
+    hash,
+    split: splitSchema,
+    session: z.string(),
+    /** The agent function's argument (harness `module`, `command`). */
+    input: json.exactOptional(),
+    /** Canonical messages: the prompt, and for `loop` the recorded user turns, in order. Episode's Message schema. */
+    messages: z.array(json).exactOptional(),
+    /** Flat tool definitions. */
+    tools: z.array(json).exactOptional(),
+    reference: referenceSchema.exactOptional(),
+    tags: z.record(z.string(), z.string()),
+    /** Where the recording is: its trace, when it started, and which of its model calls (harness `turn`). */
+    source: z.strictObject({
+        trace: z.string(),
+        episode: z.string().exactOptional(),
+        startedAt: z.string().exactOptional(),
+        step: z.string().exactOptional(),
+    }),
+});
+export const tapeEntrySchema = z.strictObject({
+    /** From 1. */
+    seq: z.int().positive(),
+    kind: z.enum(['tool', 'io']),
+    name: z.string(),
+    arguments: json,
+    /** Of the canonical arguments. */
+    hash,
+    result: json.exactOptional(),
+    error: z.strictObject({ type: z.string(), message: z.string() }).exactOptional(),
+    durationMs: z.number(),
+    effect: effectSchema,
+    callId: z.string().exactOptional(),
+    /** The sub-agent's name; absent = the main agent. */
+    lane: z.string().exactOptional(),
+});
+export const tapeSchema = z.strictObject({ task: z.string(), entries: z.array(tapeEntrySchema) });
+//# sourceMappingURL=types.js.map

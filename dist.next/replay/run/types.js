@@ -1,0 +1,65 @@
+// The run folder: run.json (what is needed to run it again), rollouts.jsonl (one a line), episodes.jsonl. The twin of docs/formats.md.
+import { z } from 'zod';
+import { harnessSchema } from '../environment/types.js';
+const json = z.json();
+export const armSchema = z.strictObject({
+    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected letters, digits, dot, dash or underscore'),
+    /** The model's name at the endpoint; `recorded` answers with what the recording says (used by `env verify`). */
+    model: z.string(),
+    /** OpenAI-compatible base URL, e.g. http://127.0.0.1:8000/v1 */
+    url: z.url().exactOptional(),
+    /** Name of the environment variable that holds the key. */
+    apiKeyEnv: z.string().exactOptional(),
+    /** The endpoint's dialect. @default openai.chat */
+    api: z.enum(['openai.chat', 'openai.responses', 'anthropic.messages']).exactOptional(),
+    parameters: z.record(z.string(), json).exactOptional(),
+    /** Values for `hg.variant(name, default)`. */
+    variants: z.record(z.string(), json).exactOptional(),
+    cwd: z.string().exactOptional(),
+});
+export const runFileSchema = z.strictObject({
+    format: z.literal(1),
+    id: z.string(),
+    environment: z.strictObject({ name: z.string(), folder: z.string(), hash: z.string() }),
+    arms: z.array(armSchema).min(1),
+    harness: harnessSchema,
+    /** Which tasks, in order; the size of the run is fixed by this and `repeats`. */
+    tasks: z.array(z.string()),
+    repeats: z.int().positive(),
+    seed: z.int(),
+    /** Equivalence margin on the primary score, fixed before the run. @default 0.05 */
+    margin: z.number().positive(),
+    startedAt: z.string(),
+    versions: z.record(z.string(), z.string()),
+});
+export const scoreSchema = z.strictObject({ value: z.number().min(0).max(1).nullable(), weight: z.number(), reason: z.string() });
+const usageSchema = z.strictObject({
+    inputTokens: z.number().exactOptional(),
+    outputTokens: z.number().exactOptional(),
+    cacheReadTokens: z.number().exactOptional(),
+    cacheWriteTokens: z.number().exactOptional(),
+    reasoningTokens: z.number().exactOptional(),
+});
+export const rolloutSchema = z.strictObject({
+    task: z.string(),
+    /** The cluster that statistics use. */
+    session: z.string(),
+    arm: z.string(),
+    repeat: z.int().nonnegative(),
+    scores: z.record(z.string(), scoreSchema),
+    score: z.number().min(0).max(1).nullable(),
+    offTape: z.strictObject({ count: z.int().nonnegative(), first: z.int().positive().exactOptional() }),
+    unconsumedWrites: z.array(z.int()).exactOptional(),
+    staleReads: z.int().exactOptional(),
+    userTurns: z.strictObject({ served: z.int(), afterDivergence: z.int() }).exactOptional(),
+    divergence: z.strictObject({ step: z.int(), kind: z.string() }).exactOptional(),
+    usage: usageSchema,
+    costUsd: z.number().exactOptional(),
+    durationMs: z.number(),
+    error: z.strictObject({ type: z.string(), message: z.string() }).exactOptional(),
+    /** Why it ended: `done`, `off-tape`, `timeout`, `max-steps`, `error`, … */
+    stop: z.string(),
+    /** Id of its episode in episodes.jsonl. */
+    episode: z.string(),
+});
+//# sourceMappingURL=types.js.map

@@ -1,0 +1,57 @@
+// What JSON can say, as a check at run time; and the reading of JSON text that may not be JSON.
+import type { Json } from './episode.ts'
+
+/** True for what `JSON.stringify` gives back whole: no undefined, function, bigint, NaN, Date or cycle deeper than the stack. */
+export function isJson(value: unknown): value is Json {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true
+    case 'number':
+      return Number.isFinite(value)
+    case 'object': {
+      if (value === null) return true
+      if (Array.isArray(value)) return value.every(isJson)
+      const prototype = Object.getPrototypeOf(value)
+      if (prototype !== Object.prototype && prototype !== null) return false
+      return Object.values(value).every(isJson)
+    }
+    default:
+      return false
+  }
+}
+
+/** The parsed value, or `undefined` where the text is not JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+/** The parsed value; text that is not JSON stays the string that it is. */
+export function jsonOrText(text: string): Json {
+  return parseJson(text) ?? (text.trim() === 'null' ? null : text)
+}
+
+/** A plain JSON object, or `undefined`. */
+export function asObject(value: Json | undefined): { [key: string]: Json } | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+}
+
+/** A JSON array; anything else is an empty one. */
+export function asArray(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** A string, or `undefined`. */
+export function asText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** A finite number, or `undefined`. */
+export function asNumber(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
