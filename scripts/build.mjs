@@ -42,6 +42,7 @@ function examples() {
 function copyAssets(folder, output) {
   if (folder !== root) return
   for (const part of ['store', 'collector', 'replay', 'tune', 'cli']) {
+    if (!fs.existsSync(path.join(root, part))) continue
     for (const entry of fs.readdirSync(path.join(root, part), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !/\.(sql|css|html|xml|svg)$/.test(entry.name)) continue
       const from = path.join(entry.parentPath, entry.name)

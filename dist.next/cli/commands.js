@@ -1,2 +1,0 @@
-export const commands = [];
-//# sourceMappingURL=commands.js.map
