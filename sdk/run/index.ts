@@ -1,2 +1,4 @@
 // @homeground/sdk/seam: what a replay needs of the SDK. Products do not import it.
+export type { Replay } from './context.ts'
 export type * from './seam.ts'
+export { seamHandshake, withSeam } from './with-seam.ts'

@@ -42,6 +42,8 @@ export interface SeamToolCall {
   callId: string | undefined
   effect: Effect
   agents: readonly string[]
+  /** Set by the seam before it answers or throws: how the call left the tape. The tool's span carries it. */
+  offTape?: string
   live(): Promise<Json | undefined>
 }
 
@@ -52,10 +54,14 @@ export interface SeamIoRead {
   live(): Promise<Json | undefined>
 }
 
-/** How a tool call left the tape, told back to the SDK so that the span carries it (`homeground.replay.off_tape`). */
+/** What the spans of a rollout carry, and where they go. */
 export interface SeamState {
   /** Tags, session, run, arm, task, repeat that every span of the rollout carries. */
   attributes: Readonly<Record<string, string | number | boolean>>
+  /** 32 hex: the rollout's trace. @default a random one */
+  readonly traceId?: string
+  /** 16 hex: the next span's id, so that a rollout with a seed has the same ids again. @default a random one */
+  spanId?(): string
   /** Where the spans of this rollout go instead of the product's exporter. */
   record(span: import('../trace/span.ts').SpanRecord): void
 }

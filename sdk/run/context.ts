@@ -1,0 +1,69 @@
+// The context that flows with a run: one AsyncLocalStorage for every copy of the SDK in the process. Two copies with two storages would run live tools in a replay.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ModelTurn } from './model-turn.ts'
+import type { Seam, SeamState } from './seam.ts'
+
+/**
+ * What is known at one point of the product's asynchronous work. Immutable: a step that goes deeper runs with a new frame.
+ * Other copies (and versions) of the SDK read it: fields are added, never changed.
+ */
+export interface Frame {
+  /** 32 hex; absent until the first span of a run is made. */
+  readonly traceId?: string
+  /** 16 hex: the span that spans made here are children of. */
+  readonly spanId?: string
+  /** Names of the agents it runs under, outermost first. */
+  readonly agents: readonly string[]
+  readonly session?: string
+  readonly user?: string
+  readonly tags?: Readonly<Record<string, string>>
+  /** False: this episode is not recorded. */
+  readonly sampled?: boolean
+  /** False: bodies, arguments and results of what runs here are not recorded. */
+  readonly captureContent?: boolean
+  /** What belongs to the agent run as a whole and changes while it runs. */
+  readonly run?: Run
+  /** The call id of the tool that is running, where a framework told it. */
+  readonly callId?: string
+  readonly replay?: Replay
+}
+
+/** One agent's run (or a rollout's outermost level): what its model said last, and which values its variants had. */
+export interface Run {
+  turn?: ModelTurn
+  variants?: Record<string, string>
+}
+
+/** What `withSeam` hands to the product's run. */
+export interface Replay {
+  readonly seam: Seam
+  readonly state: SeamState
+  readonly signal?: AbortSignal
+}
+
+/** A copy of the SDK that has answered: it will ask the seam. */
+export interface SdkCopy {
+  readonly version: string
+  /** How many `homeground()` of it are switched on. */
+  instances: number
+}
+
+export type RunStorage = AsyncLocalStorage<Frame> & { copies: SdkCopy[] }
+
+const key = Symbol.for('@homeground/sdk/seam@1')
+
+/** The storage that all copies share; made by the first one that is loaded. */
+export const runStorage: RunStorage = sharedStorage()
+
+function sharedStorage(): RunStorage {
+  const found: RunStorage | undefined = Reflect.get(globalThis, key)
+  if (found !== undefined) return found
+  const made: RunStorage = Object.assign(new AsyncLocalStorage<Frame>(), { copies: [] })
+  Object.defineProperty(globalThis, key, { value: made })
+  return made
+}
+
+/** The frame of the code that is running now. */
+export function currentFrame(): Frame | undefined {
+  return runStorage.getStore()
+}
