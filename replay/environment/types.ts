@@ -89,6 +89,10 @@ export const taskSchema = z.strictObject({
   input: json.exactOptional(),
   /** Canonical messages: the prompt, and for `loop` the recorded user turns, in order. Episode's Message schema. */
   messages: z.array(json).exactOptional(),
+  /** How `messages` are served: the first so many are the prompt, the next so many follow the first message to the user, and so on. Absent = all are the prompt. */
+  turns: z.array(z.int().positive()).exactOptional(),
+  /** The recorded request's other parameters (temperature, max_tokens, …), sent unless the arm says otherwise (harness `loop`, `turn`). */
+  parameters: z.record(z.string(), json).exactOptional(),
   /** Flat tool definitions. */
   tools: z.array(json).exactOptional(),
   reference: referenceSchema.exactOptional(),
