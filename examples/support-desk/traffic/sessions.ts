@@ -1,0 +1,99 @@
+// Sixty customers and their orders, and what each writes to the desk: fifteen kinds, four wordings each. The same every time for the same day.
+import type { Customer, Order } from '../shop.ts'
+import { type About, kinds, type OrderPlan, type Turn } from './kinds.ts'
+
+export interface CustomerSession {
+  customer: string
+  kind: string
+  turns: Turn[]
+}
+
+export const firstNames = [
+  'Ada',
+  'Bela',
+  'Chidi',
+  'Dara',
+  'Emil',
+  'Farah',
+  'Goran',
+  'Hana',
+  'Ines',
+  'Jonas',
+  'Kofi',
+  'Lena',
+  'Mara',
+  'Nils',
+  'Omar',
+] as const
+const lastNames = ['Brandt', 'Costa', 'Ivanova', 'Okafor'] as const
+const items = [
+  'linen curtain',
+  'oak stool',
+  'table lamp',
+  'wool rug',
+  'brass lantern',
+  'tea kettle',
+  'wall mirror',
+  'floor vase',
+  'bread basket',
+] as const
+const streets = ['Mill Lane', 'Station Road', 'Garden Street', 'Park Avenue', 'Harbour Square'] as const
+const towns = ['Leeds', 'Bath', 'York', 'Derby'] as const
+
+/** What the shop's database holds before the first customer writes. `today` is an ISO date. */
+export function shopData(today: string): { customers: Customer[]; orders: Order[] } {
+  const customers: Customer[] = []
+  const orders: Order[] = []
+  forEachSession((kind, wording, index) => {
+    const name = `${firstNames[kind]} ${lastNames[wording]}`
+    const id = customerId(index)
+    customers.push({ id, name, email: `${name.toLowerCase().replace(' ', '.')}@example.com` })
+    for (const [place, plan] of (kinds[kind]?.orders ?? []).entries()) orders.push(orderOf(id, index, place, plan, today))
+  })
+  return { customers, orders }
+}
+
+/** Sixty by default, in an order that mixes the kinds. */
+export function customerSessions(count = kinds.length * lastNames.length): CustomerSession[] {
+  const sessions: CustomerSession[] = []
+  forEachSession((kind, wording, index) => {
+    const about: About = {
+      id: orderId(index, 0),
+      item: itemOf(index, 0),
+      otherId: orderId(index, 1),
+      otherItem: itemOf(index, 1),
+      address: addressOf(index + 7),
+      pick: (...wordings) => wordings[wording] ?? wordings[0],
+    }
+    sessions.push({ customer: customerId(index), kind: kinds[kind]?.name ?? '', turns: kinds[kind]?.turns(about) ?? [] })
+  })
+  return sessions.slice(0, count)
+}
+
+function forEachSession(visit: (kind: number, wording: number, index: number) => void): void {
+  for (let wording = 0; wording < lastNames.length; wording += 1) {
+    for (let kind = 0; kind < kinds.length; kind += 1) visit(kind, wording, wording * kinds.length + kind)
+  }
+}
+
+function orderOf(customer_id: string, index: number, place: number, plan: OrderPlan, today: string): Order {
+  const arrived = plan.status === 'delivered' || plan.status === 'refunded'
+  const ordered = before(today, plan.days + (arrived ? 4 : 0))
+  return {
+    order_id: orderId(index, place),
+    customer_id,
+    item: itemOf(index, place),
+    price_eur: plan.price ?? 19 + ((index * 7 + place * 13) % 150),
+    status: plan.status,
+    ordered_on: ordered,
+    ...(arrived ? { delivered_on: before(today, plan.days) } : {}),
+    final_sale: plan.finalSale ?? false,
+    ship_to: addressOf(index),
+  }
+}
+
+const customerId = (index: number) => `C-${101 + index}`
+const orderId = (index: number, place: number) => String(4001 + index * 3 + place)
+const itemOf = (index: number, place: number) => items[(index + place * 4) % items.length] ?? items[0]
+const addressOf = (index: number) => `${3 + ((index * 5) % 90)} ${streets[index % streets.length]}, ${towns[index % towns.length]}`
+const before = (today: string, days: number) => new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10)
