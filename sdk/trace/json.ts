@@ -55,3 +55,16 @@ export function asText(value: Json | undefined): string | undefined {
 export function asNumber(value: Json | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
+
+/** The value with U+FFFD for every lone surrogate, in keys too: such text has no UTF-8 form. The value itself where there is none. */
+export function wellFormed<T extends Json>(value: T): T
+export function wellFormed(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) {
+    const items = value.map((item) => wellFormed(item))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([key, member]): [string, Json] => [key.toWellFormed(), wellFormed(member)])
+  return members.some(([key, member]) => value[key] !== member) ? Object.fromEntries(members) : value
+}

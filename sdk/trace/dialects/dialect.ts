@@ -1,5 +1,5 @@
 // The contract of a wire dialect: one file an API reads its bodies into the canonical form and writes them back. Pure; never throws on a vendor's body, reads it laxly.
-import type { Json, ModelRequest, ModelResponse } from '../episode.ts'
+import type { Json, ModelCall, ModelRequest, ModelResponse } from '../episode.ts'
 
 export interface Dialect {
   /** `openai.chat`, `openai.responses`, `anthropic.messages`. */
@@ -9,8 +9,10 @@ export interface Dialect {
   /** True for the path of a request in this dialect, e.g. `/v1/chat/completions`. */
   matchesPath(path: string): boolean
   readRequest(body: Json): CanonicalRequest
-  /** Reads an unstreamed (or assembled) response body. */
-  readResponse(body: Json): ModelResponse
+  /** Reads an unstreamed (or assembled) response body; `undefined` where it is none (an error's body, a proxy's text). */
+  readResponse(body: Json): ModelResponse | undefined
+  /** Token ids and log-probabilities, where the response body carries them. */
+  readTokens?(body: Json): ModelCall['tokens']
   /** canonical -> dialect; parse(format(x)) = x for what the dialect can say. */
   writeRequest(request: CanonicalRequest, options?: { provider?: string }): { [key: string]: Json }
   writeResponse(response: ModelResponse, options?: { model?: string }): { [key: string]: Json }

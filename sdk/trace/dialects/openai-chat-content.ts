@@ -1,0 +1,86 @@
+// Content parts of a chat message: text, images, audio, files. A type that is not known stays a part of its own type.
+import type { Json, OtherPart, Part } from '../episode.ts'
+import { asObject, asText } from '../json.ts'
+import { extra, writtenExtra } from './provider-extra.ts'
+
+const api = 'openai.chat'
+type Fields = { [key: string]: Json }
+
+export function readContentPart(sent: Json): Part {
+  if (typeof sent === 'string') return { type: 'text', content: sent }
+  const part = asObject(sent) ?? {}
+  const type = asText(part['type'])
+  const text = asText(part['text'])
+  const image = asObject(part['image_url'])
+  const audio = asObject(part['input_audio'])
+  const file = asObject(part['file'])
+  if (type === 'text' && text !== undefined) return { type, content: text, ...extra(api, part, ['type', 'text']) }
+  if (type === 'refusal') return { type, content: asText(part['refusal']) ?? '', ...extra(api, part, ['type', 'refusal']) }
+  if (type === 'image_url' && image !== undefined) {
+    return { ...mediaOf(asText(image['url']) ?? '', 'image'), ...extra(api, image, ['url']) }
+  }
+  if (type === 'input_audio' && audio !== undefined) {
+    const format = asText(audio['format'])
+    return {
+      type: 'blob',
+      modality: 'audio',
+      ...(format === undefined ? {} : { mime_type: `audio/${format}` }),
+      content: asText(audio['data']) ?? '',
+      ...extra(api, audio, ['data', 'format']),
+    }
+  }
+  if (type === 'file' && file !== undefined) {
+    const id = asText(file['file_id'])
+    if (id !== undefined) return { type: 'file', modality: 'file', file_id: id, ...extra(api, file, ['file_id']) }
+    return { ...mediaOf(asText(file['file_data']) ?? '', 'file'), ...extra(api, file, ['file_data']) }
+  }
+  return own(type ?? 'unknown', part)
+}
+
+/** The part for the wire; `undefined` for what is not content on this wire (calls, results, reasoning). */
+export function writeContentPart(part: Part): Fields | undefined {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.content, ...writtenExtra(api, part) }
+    case 'refusal':
+      return { type: 'refusal', refusal: part.content, ...writtenExtra(api, part) }
+    case 'reasoning':
+    case 'tool_call':
+    case 'tool_call_response':
+      return undefined
+    default:
+      return writeMedia(part)
+  }
+}
+
+function writeMedia(part: OtherPart): Fields {
+  const kept = writtenExtra(api, part)
+  if (part.type === 'uri' || part.type === 'blob') {
+    const mime = typeof part['mime_type'] === 'string' ? part['mime_type'] : undefined
+    const content = String(part['content'] ?? '')
+    const url = part.type === 'uri' ? String(part['uri']) : `data:${mime ?? ''};base64,${content}`
+    if (part['modality'] === 'image') return { type: 'image_url', image_url: { url, ...kept } }
+    if (part['modality'] === 'audio' && part.type === 'blob') {
+      return {
+        type: 'input_audio',
+        input_audio: { data: content, ...(mime === undefined ? {} : { format: mime.replace(/^audio\//, '') }), ...kept },
+      }
+    }
+    return { type: 'file', file: { file_data: url, ...kept } }
+  }
+  if (part.type === 'file' && typeof part['file_id'] === 'string') return { type: 'file', file: { file_id: part['file_id'], ...kept } }
+  const { provider: _, ...rest } = part
+  return { ...(rest as Fields), ...kept }
+}
+
+function mediaOf(url: string, modality: string): OtherPart {
+  const data = /^data:([^;,]*);base64,/.exec(url)
+  if (data === null) return { type: 'uri', modality, uri: url }
+  const mime = data[1] ?? ''
+  return { type: 'blob', modality, ...(mime === '' ? {} : { mime_type: mime }), content: url.slice(data[0].length) }
+}
+
+/** A part of a type that is not known here, as it came: the conventions' generic part. */
+function own(type: string, part: Fields): Part {
+  return { ...part, type } as unknown as OtherPart
+}
