@@ -1,0 +1,183 @@
+// Puts the chunks of a chat completion together to the body that the unstreamed call would have had. Deltas differ between servers: fields that nobody
+// documented survive, and nothing that came is blanked out by a later null, "" or 0.
+import type { Json } from '../episode.ts'
+import { asArray, asObject, asText, parseJson } from '../json.ts'
+import type { StreamAssembler } from './dialect.ts'
+
+type Fields = { [key: string]: Json }
+
+/** Assembles the stream of `openai.chat`. */
+export function assembleOpenAiChat(): StreamAssembler {
+  return new ChatAssembler()
+}
+
+class ChatAssembler implements StreamAssembler {
+  error: { type: string; message: string } | undefined
+  private readonly head: Fields = {}
+  private readonly choices = new Map<number, Choice>()
+  private done = false
+  private seen = false
+
+  add(data: string): void {
+    if (data.startsWith('[DONE]')) {
+      this.done = true
+      return
+    }
+    const chunk = asObject(parseJson(data))
+    if (chunk === undefined) return
+    const { choices, obfuscation: _, error, ...rest } = chunk
+    if (error !== undefined && error !== null) {
+      this.error = streamError(error)
+      if (choices === undefined) return
+    }
+    this.seen = true
+    for (const [key, value] of Object.entries(rest)) {
+      if (key === 'object') continue
+      // Chunks before the last say `usage: null`; the unstreamed body has the key or lacks it.
+      if (key === 'usage' && value === null) continue
+      if (!isBlank(value) || !(key in this.head)) this.head[key] = value
+    }
+    for (const [place, choice] of asArray(choices).entries()) {
+      const fields = asObject(choice)
+      if (fields === undefined) continue
+      const index = typeof fields['index'] === 'number' ? fields['index'] : place
+      let target = this.choices.get(index)
+      if (target === undefined) {
+        target = new Choice(index)
+        this.choices.set(index, target)
+      }
+      target.add(fields)
+    }
+  }
+
+  get complete(): boolean {
+    if (this.done) return true
+    return this.choices.size > 0 && [...this.choices.values()].every((choice) => choice.finished)
+  }
+
+  body(): Fields | undefined {
+    if (!this.seen) return undefined
+    const choices = [...this.choices.values()].sort((a, b) => a.index - b.index).map((choice) => choice.body())
+    return { ...this.head, object: 'chat.completion', choices }
+  }
+}
+
+class Choice {
+  readonly index: number
+  private finishReason: Json = null
+  private readonly fields: Fields = {}
+  private readonly message: Fields = {}
+  private readonly calls = new ToolCalls()
+
+  constructor(index: number) {
+    this.index = index
+  }
+
+  get finished(): boolean {
+    return this.finishReason !== null
+  }
+
+  add(choice: Fields): void {
+    const { index: _, delta, message, finish_reason: finishReason, logprobs, token_ids: tokenIds, ...rest } = choice
+    if (!isBlank(finishReason)) this.finishReason = finishReason
+    if (logprobs !== undefined) this.fields['logprobs'] = joinLists(this.fields['logprobs'], logprobs)
+    if (tokenIds !== undefined) this.fields['token_ids'] = append(this.fields['token_ids'], tokenIds)
+    for (const [key, value] of Object.entries(rest)) if (!isBlank(value) || !(key in this.fields)) this.fields[key] = value
+    // Some servers end with a whole `message` instead of a delta.
+    this.addDelta(asObject(delta ?? message) ?? {})
+  }
+
+  private addDelta(delta: Fields): void {
+    for (const [key, value] of Object.entries(delta)) {
+      if (key === 'tool_calls') for (const call of asArray(value)) this.calls.add(asObject(call) ?? {})
+      else if (key === 'function_call') this.message[key] = joinCall(asObject(this.message[key]) ?? {}, asObject(value) ?? {})
+      else if (key === 'role') {
+        if (!isBlank(value)) this.message[key] = value
+      } else if (value === null) {
+        if (key === 'refusal' && !(key in this.message)) this.message[key] = null
+      } else this.message[key] = append(this.message[key], value)
+    }
+  }
+
+  body(): Fields {
+    const { role = 'assistant', content, ...rest } = this.message
+    const calls = this.calls.body()
+    return {
+      index: this.index,
+      message: {
+        role,
+        content: content === undefined || content === '' ? null : content,
+        ...rest,
+        ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      },
+      ...this.fields,
+      finish_reason: this.finishReason,
+    }
+  }
+}
+
+/** Keyed on index; without one, on the id, and a delta without either belongs to the call before it. */
+class ToolCalls {
+  private readonly byIndex = new Map<Json, Fields>()
+  private last: Json = 0
+
+  add(delta: Fields): void {
+    const { index, ...fields } = delta
+    const key = this.keyOf(index, fields['id'])
+    this.last = key
+    this.byIndex.set(key, joinCall(this.byIndex.get(key) ?? {}, fields))
+  }
+
+  body(): Fields[] {
+    const numbered = [...this.byIndex].filter(([key]) => typeof key === 'number').sort(([a], [b]) => Number(a) - Number(b))
+    return [...numbered, ...[...this.byIndex].filter(([key]) => typeof key !== 'number')].map(([, call]) => call)
+  }
+
+  private keyOf(index: Json | undefined, id: Json | undefined): Json {
+    if (typeof index === 'number') return index
+    return typeof id === 'string' && id !== '' ? `id ${id}` : this.last
+  }
+}
+
+/** `arguments` and `input` grow; other fields keep the last value that says something. */
+function joinCall(call: Fields, delta: Fields): Fields {
+  for (const [key, value] of Object.entries(delta)) {
+    const inner = asObject(value)
+    if (inner !== undefined && (key === 'function' || key === 'custom')) call[key] = joinCall(asObject(call[key]) ?? {}, inner)
+    else if ((key === 'arguments' || key === 'input') && typeof value === 'string') call[key] = (asText(call[key]) ?? '') + value
+    else if (!isBlank(value) || (value !== null && !(key in call))) call[key] = value
+  }
+  return call
+}
+
+/** `{ content: [...], refusal: [...] }`: lists are appended, null says nothing. */
+function joinLists(before: Json | undefined, now: Json): Json {
+  const fields = asObject(now)
+  if (fields === undefined) return before ?? now
+  const joined: Fields = { ...asObject(before) }
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== null) joined[key] = append(joined[key], value)
+    else if (!(key in joined)) joined[key] = null
+  }
+  return joined
+}
+
+/** Strings and lists grow; anything else is replaced, unless by a blank. */
+function append(before: Json | undefined, now: Json): Json {
+  if (typeof before === 'string' && typeof now === 'string') return before + now
+  if (Array.isArray(before) && Array.isArray(now)) {
+    before.push(...now)
+    return before
+  }
+  return before !== undefined && before !== null && isBlank(now) ? before : now
+}
+
+function isBlank(value: Json | undefined): value is null | '' | 0 | undefined {
+  return value === undefined || value === null || value === '' || value === 0
+}
+
+function streamError(error: Json): { type: string; message: string } {
+  const fields = asObject(error) ?? {}
+  const type = [fields['code'], fields['type']].find((value) => !isBlank(value)) ?? 'error'
+  return { type: String(type), message: asText(fields['message']) ?? asText(error) ?? '' }
+}

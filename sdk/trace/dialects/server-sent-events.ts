@@ -1,0 +1,32 @@
+// Server-sent events: text in, the payload of each event out. All line ends, comments, several data lines, as the HTML standard has it.
+
+/** Calls `event` for each event of a whole stream's text, in order; `data` has its lines joined by \n. The text may break off anywhere. */
+export function readServerSentEvents(text: string, event: (data: string, name: string | undefined) => void): void {
+  let data: string | undefined
+  let name: string | undefined
+  let start = 0
+  let carriage = text.indexOf('\r')
+  const length = text.length
+  while (start < length) {
+    const feed = text.indexOf('\n', start)
+    let end = feed < 0 ? length : feed
+    // A stream without a single CR (nearly all) is not searched for one again.
+    if (carriage >= 0 && carriage < start) carriage = text.indexOf('\r', start)
+    if (carriage >= 0 && carriage < end) end = carriage
+    const next = text.charCodeAt(end) === 13 && text.charCodeAt(end + 1) === 10 ? end + 2 : end + 1
+    if (end === start) {
+      if (data !== undefined) event(data, name)
+      data = undefined
+      name = undefined
+    } else {
+      if (text.startsWith('data:', start)) {
+        const value = text.slice(start + (text.charCodeAt(start + 5) === 32 ? 6 : 5), end)
+        data = data === undefined ? value : `${data}\n${value}`
+      } else if (text.startsWith('event:', start)) {
+        name = text.slice(start + (text.charCodeAt(start + 6) === 32 ? 7 : 6), end)
+      }
+    }
+    start = next
+  }
+  if (data !== undefined) event(data, name)
+}

@@ -1,0 +1,59 @@
+import fs from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { assembleAnthropicMessages } from '../../../../sdk/trace/dialects/anthropic-messages-stream.ts'
+import { assembleOpenAiChat } from '../../../../sdk/trace/dialects/openai-chat-stream.ts'
+import { assembleOpenAiResponses } from '../../../../sdk/trace/dialects/openai-responses-stream.ts'
+import { readServerSentEvents } from '../../../../sdk/trace/dialects/server-sent-events.ts'
+
+interface StreamCase {
+  id: string
+  why: string
+  api: string
+  response: { status: number; chunks?: (string | { base64: string })[] }
+  expect: { responseBody?: unknown; status: string; errorType?: string }
+}
+
+const folder = new URL('../../../cases/stream/', import.meta.url)
+const cases = fs
+  .readdirSync(folder)
+  .map((name): StreamCase => JSON.parse(fs.readFileSync(new URL(name, folder), 'utf8')))
+  .filter((each) => each.response.chunks !== undefined)
+const assemblers: Record<string, typeof assembleOpenAiChat> = {
+  'openai.chat': assembleOpenAiChat,
+  'openai.responses': assembleOpenAiResponses,
+  'anthropic.messages': assembleAnthropicMessages,
+}
+
+describe('stream assemblers', () => {
+  it.each(cases)('$id: $why', ({ api, response, expect: expected }) => {
+    const assembler = assemblers[api]?.()
+    const bytes = Buffer.concat(
+      (response.chunks ?? []).map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.base64, 'base64'))),
+    )
+    readServerSentEvents(bytes.toString('utf8'), (data, name) => assembler?.add(data, name))
+    expect(assembler?.body()).toEqual(expected.responseBody)
+    expect(assembler?.error?.type).toEqual(expected.errorType)
+    if (expected.status !== 'error') expect(assembler?.complete).toBe(expected.status === 'ok')
+  })
+
+  it.each(Object.keys(assemblers))('%s: never throws, whatever comes', (api) => {
+    for (const hostile of [
+      '',
+      'null',
+      '7',
+      '[]',
+      '{',
+      '{"choices":7}',
+      '{"choices":[null]}',
+      '{"choices":[{"delta":7}]}',
+      '{"type":7}',
+      '{"delta":null,"type":"content_block_delta"}',
+      '{"type":"response.output_text.delta","output_index":1e9}',
+    ]) {
+      const assembler = assemblers[api]?.()
+      assembler?.add(hostile)
+      assembler?.body()
+      expect(assembler?.complete).toBe(false)
+    }
+  })
+})
