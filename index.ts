@@ -1,4 +1,8 @@
 // homeground: the library behind the command line.
+
+export { type BuildOptions, type Built, buildEnvironment } from './replay/environment/build.ts'
+export { openEnvironment } from './replay/environment/open.ts'
+export { sealEnvironment } from './replay/environment/seal.ts'
 export type * from './replay/environment/types.ts'
 export type * from './replay/rubric/types.ts'
 export type * from './replay/run/types.ts'

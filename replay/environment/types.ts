@@ -1,9 +1,9 @@
 // The environment folder, file by file: the schemas that read it, and the types they give. The twin of docs/formats.md.
 
-import type { Json } from '@homeground/sdk/trace'
+import { isJson, type Json } from '@homeground/sdk/trace'
 import { z } from 'zod'
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>
+const json = z.custom<Json>(isJson, 'expected a JSON value')
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hex characters')
 
 export const effectSchema = z.enum(['none', 'read', 'write', 'unknown'])
@@ -122,6 +122,8 @@ export const tapeEntrySchema = z.strictObject({
   callId: z.string().exactOptional(),
   /** The sub-agent's name; absent = the main agent. */
   lane: z.string().exactOptional(),
+  /** In which user turn it was recorded, from 0. */
+  turn: z.int().nonnegative().exactOptional(),
 })
 export type TapeEntry = z.infer<typeof tapeEntrySchema>
 
@@ -134,9 +136,13 @@ export interface Environment {
   folder: string
   file: EnvironmentFile
   rubric: import('../rubric/types.ts').Rubric
+  /** How many tasks there are. */
+  size: number
   /** In file order. */
   tasks(filter?: { split?: Split; ids?: readonly string[] }): AsyncIterable<Task>
+  task(taskId: string): Promise<Task | undefined>
   tape(taskId: string): Promise<TaskTape>
   /** The recorded episode of a task (recordings.jsonl.gz beside the tasks), for `env verify` and the report. */
   recording(taskId: string): Promise<import('@homeground/sdk/trace').Episode | undefined>
+  close(): Promise<void>
 }

@@ -1,10 +1,10 @@
 // The run folder: run.json (what is needed to run it again), rollouts.jsonl (one a line), episodes.jsonl. The twin of docs/formats.md.
 
-import type { Json } from '@homeground/sdk/trace'
+import { isJson, type Json } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { harnessSchema } from '../environment/types.ts'
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>
+const json = z.custom<Json>(isJson, 'expected a JSON value')
 
 export const armSchema = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'expected letters, digits, dot, dash or underscore'),

@@ -1,0 +1,211 @@
+// Opens an environment folder, strictly: what is missing, broken or changed since it was built is an error that names the file and the line.
+import fs from 'node:fs'
+import path from 'node:path'
+import { HomegroundError, parseInput } from '@homeground/sdk/trace'
+import type { z } from 'zod'
+import { criterionSchema, type Rubric, rubricSchema } from '../rubric/types.ts'
+import { argumentsHash } from '../tape/key.ts'
+import { environmentHash, taskHash } from './hash.ts'
+import { indexLines, type LineIndex } from './line-index.ts'
+import { Recordings } from './recordings.ts'
+import { type Environment, type EnvironmentFile, environmentSchema, type Task, type TaskTape, tapeSchema, taskSchema } from './types.ts'
+
+/** The files of an environment folder. */
+export const files = {
+  settings: 'env.json',
+  tasks: 'tasks.jsonl',
+  tapes: 'tapes.jsonl',
+  recordings: 'recordings.jsonl.gz',
+  card: 'README.md',
+} as const
+
+/**
+ * Close it when done: it holds two files open.
+ * @throws HomegroundError not-found, environment-invalid, unknown-grader
+ */
+export async function openEnvironment(folder: string): Promise<Environment> {
+  const absolute = path.resolve(folder)
+  const { file, rubric } = readSettings(absolute)
+  const tasks = await openLines(absolute, files.tasks, 'id')
+  const tapes = await openLines(absolute, files.tapes, 'task')
+  const recordings = new Recordings(path.join(absolute, files.recordings))
+  const close = async () => {
+    await Promise.all([tasks.close(), tapes.close(), recordings.close()])
+  }
+  const environment: Environment = {
+    folder: absolute,
+    file,
+    rubric,
+    size: tasks.ids.length,
+    async *tasks(filter) {
+      const ids = filter?.ids === undefined ? undefined : new Set(filter.ids)
+      for (const [position, id] of tasks.ids.entries()) {
+        if (ids !== undefined && !ids.has(id)) continue
+        const task = await readTask(absolute, tasks, position)
+        if (filter?.split === undefined || task.split === filter.split) yield task
+      }
+    },
+    async task(id) {
+      const position = tasks.position.get(id)
+      return position === undefined ? undefined : await readTask(absolute, tasks, position)
+    },
+    async tape(id) {
+      return await readTape(absolute, tapes, positionOf(tapes, id, path.join(absolute, files.tapes)))
+    },
+    async recording(id) {
+      const task = await readTask(absolute, tasks, positionOf(tasks, id, path.join(absolute, files.tasks)))
+      return await recordings.find(task.source.episode ?? task.source.trace)
+    },
+    close,
+  }
+  try {
+    await checkWhole(environment, tasks, tapes)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return environment
+}
+
+/** env.json and the rubric, parsed. @throws HomegroundError not-found, environment-invalid, unknown-grader */
+export function readSettings(folder: string): { file: EnvironmentFile; rubric: Rubric } {
+  if (!fs.existsSync(folder)) {
+    throw new HomegroundError('not-found', `${folder}: there is no such environment folder`, {
+      hint: 'homeground env build makes one; check the path',
+    })
+  }
+  const file = parsed(
+    environmentSchema,
+    readJsonFile(folder, files.settings),
+    path.join(folder, files.settings),
+    'an environment (format 1)',
+  )
+  const rubricValue = readJsonFile(folder, file.rubric)
+  rejectUnknownGraders(rubricValue, path.join(folder, file.rubric))
+  return { file, rubric: parsed(rubricSchema, rubricValue, path.join(folder, file.rubric), 'a rubric') }
+}
+
+async function checkWhole(environment: Environment, tasks: LineIndex, tapes: LineIndex): Promise<void> {
+  const { folder, file, rubric } = environment
+  rejectDoubles(tasks, path.join(folder, files.tasks), 'task')
+  rejectDoubles(tapes, path.join(folder, files.tapes), 'tape')
+  if (environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric }) !== file.hash) {
+    // The place first, where a line itself is wrong.
+    for (const position of tasks.ids.keys()) await readTask(folder, tasks, position)
+    for (const position of tapes.ids.keys()) await readTape(folder, tapes, position)
+    throw new HomegroundError(
+      'environment-invalid',
+      `${path.join(folder, files.settings)}: hash: tasks, tapes or rubric have changed since it was built (expected ${file.hash})`,
+      { hint: `if you meant the change: homeground env seal ${folder}; else take the folder from its source again` },
+    )
+  }
+  for (const [position, id] of tasks.ids.entries()) {
+    if (!tapes.position.has(id))
+      throw invalid(`${path.join(folder, files.tapes)}: no line for task ${id} (${files.tasks}:${tasks.line(position)})`)
+  }
+  for (const [position, id] of tapes.ids.entries()) {
+    if (!tasks.position.has(id)) throw invalid(`${path.join(folder, files.tapes)}:${tapes.line(position)}: there is no task ${id}`)
+  }
+}
+
+async function readTask(folder: string, index: LineIndex, position: number): Promise<Task> {
+  const place = `${path.join(folder, files.tasks)}:${index.line(position)}`
+  const task = parsed(taskSchema, parseLine(await index.read(position), place), place, 'a task')
+  const { hash, ...content } = task
+  const found = taskHash(content)
+  if (found !== hash) {
+    throw new HomegroundError(
+      'environment-invalid',
+      `${place}: task ${task.id} has changed since it was built: hash says ${hash}, content gives ${found}`,
+      {
+        hint: `if you meant the change: homeground env seal ${folder}; else take the folder from its source again`,
+      },
+    )
+  }
+  return task
+}
+
+async function readTape(folder: string, index: LineIndex, position: number): Promise<TaskTape> {
+  const place = `${path.join(folder, files.tapes)}:${index.line(position)}`
+  const tape = parsed(tapeSchema, parseLine(await index.read(position), place), place, 'a tape')
+  for (const entry of tape.entries) {
+    if (argumentsHash(entry.arguments) !== entry.hash) {
+      throw new HomegroundError('environment-invalid', `${place}: entry ${entry.seq} (${entry.name}): hash does not fit its arguments`, {
+        hint: `if you meant the change: homeground env seal ${folder}; else take the folder from its source again`,
+      })
+    }
+  }
+  return tape
+}
+
+function rejectUnknownGraders(rubric: unknown, place: string): void {
+  const known: string[] = criterionSchema.options.map((option) => option.shape.type.value)
+  const criteria: unknown = typeof rubric === 'object' && rubric !== null ? Reflect.get(rubric, 'criteria') : undefined
+  if (!Array.isArray(criteria)) return
+  for (const [index, criterion] of criteria.entries()) {
+    const type: unknown = typeof criterion === 'object' && criterion !== null ? Reflect.get(criterion, 'type') : undefined
+    if (typeof type !== 'string' || known.includes(type)) continue
+    throw new HomegroundError('unknown-grader', `${place}: criteria.${index}: there is no grader of type ${JSON.stringify(type)}`, {
+      hint: `use one of ${known.join(', ')}`,
+    })
+  }
+}
+
+function rejectDoubles(index: LineIndex, file: string, what: string): void {
+  if (index.position.size === index.ids.length) return
+  for (const [position, id] of index.ids.entries()) {
+    const first = index.position.get(id)
+    if (id !== '' && first !== undefined && first !== position) {
+      throw invalid(`${file}:${index.line(position)}: ${what} ${id} stands in line ${index.line(first)} already`)
+    }
+  }
+}
+
+function positionOf(index: LineIndex, id: string, file: string): number {
+  const position = index.position.get(id)
+  if (position === undefined) {
+    throw new HomegroundError('not-found', `${file}: there is no task ${id}`, { hint: 'homeground env show ENV --tasks lists them' })
+  }
+  return position
+}
+
+async function openLines(folder: string, name: string, key: 'id' | 'task'): Promise<LineIndex> {
+  try {
+    return await indexLines(path.join(folder, name), key)
+  } catch (cause) {
+    throw missingFile(folder, name, cause)
+  }
+}
+
+function readJsonFile(folder: string, name: string): unknown {
+  let text: string
+  try {
+    text = fs.readFileSync(path.join(folder, name), 'utf8')
+  } catch (cause) {
+    throw missingFile(folder, name, cause)
+  }
+  return parseLine(text, path.join(folder, name))
+}
+
+function parseLine(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw invalid(`${place}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+}
+
+function parsed<T>(schema: z.ZodType<T>, value: unknown, place: string, what: string): T {
+  return parseInput(schema, value, { place, what, code: 'environment-invalid' })
+}
+
+function missingFile(folder: string, name: string, cause: unknown): HomegroundError {
+  return invalid(`${path.join(folder, name)}: the file is missing or cannot be read: an environment folder has it`, cause)
+}
+
+function invalid(message: string, cause?: unknown): HomegroundError {
+  return new HomegroundError('environment-invalid', message, {
+    hint: 'mend that place, or build the environment again (docs/formats.md shows the folder)',
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
