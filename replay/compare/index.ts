@@ -1,0 +1,6 @@
+// replay/compare: which arm is better, paired by task and clustered by session, with a verdict and a report.
+export { type CompareOptions, compare } from './compare.ts'
+export { type EpisodeArm, type EpisodesSourceOptions, episodesSource, fieldValues } from './compare-episodes.ts'
+export { type CompareRunOptions, compareRun, runSource } from './compare-run.ts'
+export type * from './types.ts'
+export type { PrimaryEstimate, Verdict, VerdictReason, VerdictWord } from './verdict.ts'

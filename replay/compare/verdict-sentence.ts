@@ -1,0 +1,53 @@
+// Says a verdict to a person, in one sentence with the numbers that it rests on.
+import { censoredShare, fewestSessions, offScriptShare, type PrimaryEstimate, type Verdict } from './verdict.ts'
+
+/** E.g. `b is better than a: +0.120 (95 % interval +0.050 to +0.190), 50 tasks in 50 sessions.` */
+export function verdictSentence(
+  verdict: Verdict,
+  primary: PrimaryEstimate,
+  { baseline, candidate, margin }: { baseline: string; candidate: string; margin: number },
+): string {
+  const { word, reason } = verdict
+  const open = `${candidate} against ${baseline}`
+  const size = `${primary.tasks} tasks in ${primary.sessions} sessions`
+  const range = `${signed(primary.delta)} (95 % interval ${signed(primary.interval95.low)} to ${signed(primary.interval95.high)})`
+  switch (reason) {
+    case 'unfinished':
+      return `No verdict on ${open}: the run is not finished.`
+    case 'censored':
+      return `${open} is inconclusive: more than ${percent(censoredShare)} of an arm's scores are missing, and the verdict changes with them set to worst and best.`
+    case 'off-script':
+      return `${open} is inconclusive: more than ${percent(offScriptShare)} of the recorded user turns were served after the candidate had gone another way.`
+    case 'too-few-sessions':
+      return `${open} is inconclusive: ${primary.sessions} sessions are fewer than ${fewestSessions}.`
+    case 'zero-variance':
+      return `${open} is inconclusive: every session sums to the same difference, ${signed(primary.delta)}, and the sign test finds none.`
+    case 'identical':
+      return `${candidate} and ${baseline} score the same on every task (${size}).`
+    case 'sign-test':
+      return `${candidate} is ${word} than ${baseline}: ${signed(primary.delta)} in every one of ${primary.sessions} sessions (sign test, p = ${primary.p.toPrecision(2)}).`
+    case 'interval':
+      return `${candidate} is ${word} than ${baseline}: ${range}, ${size}.`
+    case 'within-margin':
+      return `${candidate} and ${baseline} are equivalent: the 90 % interval, ${signed(primary.interval90.low)} to ${signed(primary.interval90.high)}, lies within ±${margin} (${size}).`
+    case 'too-wide':
+      return `${open} is inconclusive: ${range} holds 0 and reaches beyond ±${margin} (${size}).`
+    default:
+      return assertNever(reason)
+  }
+}
+
+/** Three decimals, with its sign. */
+export function signed(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? '+∞' : '-∞'
+  const text = Math.abs(value).toFixed(3)
+  return Number(text) === 0 ? '0.000' : `${value < 0 ? '-' : '+'}${text}`
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+function assertNever(value: never): never {
+  throw new Error(`not a reason: ${String(value)}`)
+}
