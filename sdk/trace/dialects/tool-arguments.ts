@@ -26,6 +26,6 @@ export function writeArguments(part: ToolCallPart): string {
 function losesInteger(text: string): boolean {
   if (!/\d{16}/.test(text)) return false
   const outside = text.replace(/"(?:[^"\\]|\\.)*"/g, '""')
-  for (const [digits] of outside.matchAll(/\d{16,}(?![\d.eE])/g)) if (String(Number(digits)) !== digits) return true
+  for (const [digits] of outside.matchAll(/(?<![\d.])\d{16,}(?![\d.eE])/g)) if (String(Number(digits)) !== digits) return true
   return false
 }

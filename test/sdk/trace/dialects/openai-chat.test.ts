@@ -36,7 +36,7 @@ const anyCall: fc.Arbitrary<Part> = fc.oneof(
     type: fc.constant('tool_call' as const),
     id: text,
     name: text,
-    arguments: text.map((t) => `{${t}`),
+    arguments: text.map((t) => `{,${t}`),
     invalid: fc.constant(true),
   }),
   fc.record({
