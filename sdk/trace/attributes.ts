@@ -44,6 +44,20 @@ export const genAi = {
   httpStatusCode: 'http.response.status_code',
 } as const
 
+/** Names of before and after v1.41 with the same meaning; where the name above is there too, it counts. */
+export const genAiAliases: Readonly<Record<string, readonly string[]>> = {
+  [genAi.providerName]: ['gen_ai.system'],
+  [genAi.usageInputTokens]: ['gen_ai.usage.prompt_tokens'],
+  [genAi.usageOutputTokens]: ['gen_ai.usage.completion_tokens'],
+  [genAi.usageCacheReadInputTokens]: ['gen_ai.usage.cache_read_input_tokens'],
+  [genAi.usageCacheCreationInputTokens]: ['gen_ai.usage.cache_write.input_tokens', 'gen_ai.usage.cache_creation_input_tokens'],
+  [genAi.usageReasoningOutputTokens]: ['gen_ai.usage.reasoning_tokens', 'gen_ai.usage.output_tokens.reasoning'],
+  [genAi.userId]: ['enduser.id'],
+}
+
+/** On exception events. */
+export const exceptionEvent = { type: 'exception.type', message: 'exception.message' } as const
+
 /** Values of `gen_ai.operation.name`. */
 export const operation = {
   chat: 'chat',

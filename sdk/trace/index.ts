@@ -1,4 +1,5 @@
 // @homeground/sdk/trace: what an episode is. Schemas, wire dialects, canonical JSON, attribute names. Imports zod only.
+export { assembleEpisodes } from './assemble.ts'
 export * from './attributes.ts'
 export { canonicalHash, canonicalJson, sha256Hex } from './canonical-json.ts'
 export type * from './dialects/dialect.ts'
@@ -9,6 +10,8 @@ export { episodeSchema, feedbackSchema, messageSchema, parseEpisode, toolDefinit
 export { type ErrorCode, errorCodes, HomegroundError } from './error.ts'
 export { asArray, asNumber, asObject, asText, isJson, jsonOrText, parseJson, wellFormed } from './json.ts'
 export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines } from './json-lines.ts'
+export { defaultProject, normaliseSpan, projectOf } from './normalise.ts'
 export { type ParsePlace, parseInput } from './parse-input.ts'
 export type * from './row.ts'
+export { feedbackRowsOfEpisode, rowsOfEpisode } from './rows-of-episode.ts'
 export type * from './span.ts'

@@ -1,5 +1,6 @@
 // The Chat Completions dialect: `openai.chat`, spoken by OpenAI, Azure, vLLM and most others.
 import type { Json, Message, ModelCall, ModelResponse, ToolDefinition, Usage } from '../episode.ts'
+import { finishReason } from '../finish-reason.ts'
 import { asArray, asNumber, asObject, asText } from '../json.ts'
 import type { CanonicalRequest, Dialect } from './dialect.ts'
 import { writeChatEvents } from './openai-chat-events.ts'
@@ -60,8 +61,6 @@ export function writeTool({ type = 'function', ...definition }: ToolDefinition):
   return { type, ...inner }
 }
 
-const finishReasons: Record<string, string> = { tool_calls: 'tool_call', function_call: 'tool_call' }
-
 function readResponse(body: Json): ModelResponse | undefined {
   const response = asObject(body)
   if (response === undefined || !Array.isArray(response['choices'])) return undefined
@@ -72,10 +71,7 @@ function readResponse(body: Json): ModelResponse | undefined {
     ...(model === undefined || model === '' ? {} : { model }),
     ...(id === undefined || id === null || id === '' ? {} : { id: String(id) }),
     outputs: choices.map((choice) => readMessage({ role: 'assistant', ...asObject(choice['message']) })),
-    finishReasons: choices.map((choice) => {
-      const reason = asText(choice['finish_reason'])
-      return reason === undefined || reason === '' ? 'error' : (finishReasons[reason] ?? reason)
-    }),
+    finishReasons: choices.map((choice) => finishReason(asText(choice['finish_reason']))),
     usage: readUsage(response['usage']),
   }
 }
