@@ -1,4 +1,8 @@
 // Every command, in the order that `homeground --help` lists them. A command file exports `register(program)`.
 import type { Command } from 'commander'
+import { register as collector } from './collector.ts'
+import { register as doctor } from './doctor.ts'
+import { register as traces } from './traces.ts'
+import { register as up } from './up.ts'
 
-export const commands: ((program: Command) => void)[] = []
+export const commands: ((program: Command) => void)[] = [up, doctor, collector, traces]

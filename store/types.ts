@@ -1,11 +1,17 @@
 // What the rest of Homeground may ask of the store. One implementation, on ClickHouse.
 import type { Episode, FeedbackRow, SpanRow } from '@homeground/sdk/trace'
 
+/** A row with the time it was received, its version. Without it the time of the insert counts. */
+export interface ReceivedSpanRow extends SpanRow {
+  /** Microseconds since the epoch. */
+  receivedAt?: bigint
+}
+
 export interface Store {
   /** Brings the schema forward; idempotent. @throws HomegroundError store-newer */
   migrate(): Promise<void>
   /** Resolves when the rows are durable. A row sent again replaces the earlier one. @throws HomegroundError store-unavailable (retryable) */
-  insertSpans(rows: readonly SpanRow[]): Promise<void>
+  insertSpans(rows: readonly ReceivedSpanRow[]): Promise<void>
   insertFeedback(rows: readonly FeedbackRow[]): Promise<void>
   /** Streams whole episodes in order of start; memory holds a page of traces at a time. */
   episodes(query: EpisodeQuery): AsyncIterable<Episode>
@@ -15,8 +21,15 @@ export interface Store {
   traces(query: EpisodeQuery): Promise<TraceSummary[]>
   /** The span rows of these traces, in start order. */
   spans(project: string, traceIds: readonly string[]): Promise<SpanRow[]>
+  /** Feedback about these traces, by time. */
+  feedback(project: string, traceIds: readonly string[]): Promise<FeedbackRow[]>
+  /** Every project that has a span or feedback. */
+  projects(): Promise<{ project: string }[]>
   counts(project?: string): Promise<{ project: string; episodes: number; modelCalls: number; toolCalls: number }[]>
-  close(): Promise<void>
+  /** Whether the store answers now. */
+  ping(): Promise<boolean>
+  /** Gives up the connection, and this user's share of the embedded engine. `stop`: ends the engine too if nobody else uses it. @default { stop: false } */
+  close(options?: { stop?: boolean }): Promise<void>
 }
 
 /** All conditions hold together. */

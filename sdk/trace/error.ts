@@ -12,6 +12,7 @@ export const errorCodes = {
   'engine-missing': { exit: 2, meaning: 'The embedded ClickHouse engine is not installed and no server URL is set.' },
   'engine-locked': { exit: 2, meaning: 'Another process holds the engine folder.' },
   'engine-failed': { exit: 3, meaning: 'The embedded engine did not start or has ended.' },
+  'folder-unwritable': { exit: 2, meaning: 'A folder that must be written cannot be.' },
   'port-in-use': { exit: 2, meaning: 'The port asked for belongs to another process.' },
   'store-unavailable': { exit: 3, meaning: 'ClickHouse did not answer.' },
   'store-newer': { exit: 2, meaning: 'The store was written by a newer Homeground.' },

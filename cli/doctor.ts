@@ -1,0 +1,115 @@
+// `homeground doctor`: what is there, and the exact command that mends what is not. Exit 1 where something that every user needs is missing.
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { HomegroundError } from '@homeground/sdk/trace'
+import type { Command } from 'commander'
+import { engineFolder, locateEngine, openStore, readSettings, startEngine, storeSettings } from '../store/index.ts'
+import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+import { inert } from './terminal.ts'
+
+const run = promisify(execFile)
+
+interface Finding {
+  part: string
+  /** `missing` is a fault only where `needed`. */
+  state: 'ok' | 'missing'
+  needed: boolean
+  says: string
+  mend?: string
+}
+
+export function register(program: Command): void {
+  program
+    .command('doctor')
+    .description('says what is there (Node, engine, Kafka, Python, CUDA) and the exact command that mends what is not')
+    .addOption(folderOption())
+    .action(async (options: { folder?: string }, command: Command) => {
+      const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
+      const findings = [node(), ...(await store(environment)), await java(), await python(), await cuda()]
+      if (wantsJson(command)) process.stdout.write(`${JSON.stringify(findings)}\n`)
+      else for (const finding of findings) process.stdout.write(line(finding))
+      if (findings.some(({ state, needed }) => needed && state === 'missing')) process.exitCode = 1
+    })
+}
+
+function line({ part, state, needed, says, mend }: Finding): string {
+  const mark = state === 'ok' ? 'ok     ' : needed ? 'MISSING' : 'absent '
+  return `${mark}  ${part.padEnd(10)} ${inert(says)}\n${mend === undefined ? '' : `                    mend: ${inert(mend)}\n`}`
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const isOk = major > 20 || (major === 20 && minor >= 19)
+  return {
+    part: 'Node',
+    state: isOk ? 'ok' : 'missing',
+    needed: true,
+    says: `Node ${process.versions.node}`,
+    ...(isOk ? {} : { mend: 'install Node 20.19 or newer' }),
+  }
+}
+
+async function store(environment: Readonly<Record<string, string | undefined>>): Promise<Finding[]> {
+  try {
+    const settings = readSettings(storeSettings, environment)
+    const url = settings.HOMEGROUND_CLICKHOUSE_URL
+    if (url !== undefined) {
+      await (await openStore({ environment })).close()
+      return [{ part: 'ClickHouse', state: 'ok', needed: true, says: `the server at ${new URL(url).host} answers` }]
+    }
+    const library = locateEngine()
+    const folder = engineFolder(settings.HOMEGROUND_FOLDER)
+    // An engine in a folder of its own: looking must not touch what is there.
+    const trial = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-doctor-'))
+    try {
+      const engine = await startEngine({ folder: trial })
+      await engine.close({ stop: true })
+    } finally {
+      fs.rmSync(trial, { recursive: true, force: true })
+    }
+    return [{ part: 'ClickHouse', state: 'ok', needed: true, says: `the embedded engine starts (${library}); its data is in ${folder}` }]
+  } catch (error) {
+    if (!HomegroundError.is(error)) throw error
+    return [{ part: 'ClickHouse', state: 'missing', needed: true, says: error.message, mend: error.hint }]
+  }
+}
+
+async function java(): Promise<Finding> {
+  const version = await firstLine('java', ['-version'])
+  if (version === undefined)
+    return {
+      part: 'Java',
+      state: 'missing',
+      needed: false,
+      says: 'only our tests use it, for a Kafka broker',
+      mend: 'install a JRE of version 17 or newer, e.g. apt-get install openjdk-17-jre-headless',
+    }
+  return { part: 'Java', state: 'ok', needed: false, says: `${version} (for a Kafka broker in tests)` }
+}
+
+async function python(): Promise<Finding> {
+  const version = await firstLine('python3', ['--version'])
+  if (version === undefined)
+    return { part: 'Python', state: 'missing', needed: false, says: 'the trainer needs it', mend: 'install Python 3.11 or newer' }
+  return { part: 'Python', state: 'ok', needed: false, says: `${version} (for the trainer)` }
+}
+
+async function cuda(): Promise<Finding> {
+  const gpu = await firstLine('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader'])
+  if (gpu === undefined)
+    return { part: 'CUDA', state: 'missing', needed: false, says: 'no NVIDIA driver answers: the trainer will use the CPU' }
+  return { part: 'CUDA', state: 'ok', needed: false, says: gpu }
+}
+
+/** The first line that a program prints (java prints on stderr); undefined where it is not there. */
+async function firstLine(program: string, given: readonly string[]): Promise<string | undefined> {
+  try {
+    const { stdout, stderr } = await run(program, given, { timeout: 15_000 })
+    return `${stdout}${stderr}`.split('\n', 1)[0]?.trim()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,47 @@
+// What `up` and `collector` share: a collector on a store, its log, and an end that loses nothing.
+import { pino } from 'pino'
+import { type Collector, collectorSettings, directQueue, type Log, startCollector } from '../collector/index.ts'
+import { openStore, readSettings, type Store } from '../store/index.ts'
+
+export interface Serving {
+  collector: Collector
+  store: Store
+  log: Log
+  /** Resolves when SIGTERM or SIGINT has come and everything taken is durable. @returns false where requests were cut off by the deadline */
+  ended: Promise<boolean>
+}
+
+/** Opens the store, listens, and goes down in order: no new requests, the ones under way finished, the store closed, the engine ended if nobody else uses it. */
+export async function serve(environment: Readonly<Record<string, string | undefined>>): Promise<Serving> {
+  const settings = readSettings(collectorSettings, environment)
+  const log = pino({ level: settings.HOMEGROUND_LOG_LEVEL, base: null }, pino.destination({ fd: 2, sync: true }))
+  const store = await openStore({ environment })
+  let collector: Collector
+  try {
+    collector = await startCollector({
+      queue: directQueue(store),
+      log,
+      host: settings.HOMEGROUND_HOST,
+      port: settings.HOMEGROUND_PORT,
+      maxBodyBytes: settings.HOMEGROUND_MAX_BODY_BYTES,
+      maxBytesInFlight: settings.HOMEGROUND_MAX_BYTES_IN_FLIGHT,
+    })
+  } catch (error) {
+    await store.close({ stop: true })
+    throw error
+  }
+  const ended = signalled().then(async (signal) => {
+    log.info({ signal }, 'going down')
+    const inTime = await collector.close(settings.HOMEGROUND_DRAIN_SECONDS * 1000)
+    await store.close({ stop: true })
+    log.info({ inTime }, 'down')
+    return inTime
+  })
+  return { collector, store, log, ended }
+}
+
+function signalled(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
+  })
+}

@@ -1,0 +1,142 @@
+// `homeground traces list|show`: what was collected.
+import { type Episode, HomegroundError } from '@homeground/sdk/trace'
+import { type Command, Option } from 'commander'
+import { type EpisodeQuery, openStore, type Store } from '../store/index.ts'
+import { episodeText } from './episode-text.ts'
+import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+import { inert, table } from './terminal.ts'
+
+interface ListOptions {
+  folder?: string
+  agent?: string
+  model?: string
+  session?: string
+  user?: string
+  tool?: string
+  tag: Record<string, string>
+  source?: 'trace' | 'rollout' | 'import'
+  run?: string
+  from?: string
+  to?: string
+  limit: number
+}
+
+export function register(program: Command): void {
+  const traces = program.command('traces').description('what was collected')
+  traces
+    .command('list')
+    .description('one line an episode, newest first')
+    .argument('[project]', 'a project; without it the projects are listed')
+    .addOption(folderOption())
+    .option('--agent <NAME>', 'of this agent')
+    .option('--model <NAME>', 'with a call of this model')
+    .option('--session <ID>', 'of this session')
+    .option('--user <ID>', 'of this user')
+    .option('--tool <NAME>', 'with a call of this tool')
+    .addOption(new Option('--tag <NAME=VALUE>', 'with this tag; may be given again').argParser(tagOf).default({}, 'any'))
+    .addOption(new Option('--source <KIND>', 'from there').choices(['trace', 'rollout', 'import']))
+    .option('--run <ID>', 'of this run')
+    .option('--from <TIME>', 'started at or after it (ISO 8601)', timeOf)
+    .option('--to <TIME>', 'started before it (ISO 8601)', timeOf)
+    .option('--limit <N>', 'so many at most', countOf, 50)
+    .action(async (project: string | undefined, options: ListOptions, command: Command) => {
+      await withStore(options, (store) =>
+        project === undefined ? listProjects(store, command) : listEpisodes(store, project, options, command),
+      )
+    })
+  traces
+    .command('show')
+    .description('a readable episode in the terminal')
+    .argument('<id>', 'an episode id, or a trace id for all episodes of the trace')
+    .addOption(folderOption())
+    .option('--project <NAME>', 'look in this project only')
+    .action(async (id: string, options: { folder?: string; project?: string }, command: Command) => {
+      await withStore(options, async (store) => {
+        const episodes = await find(store, id.toLowerCase(), options.project)
+        process.stdout.write(
+          wantsJson(command) ? episodes.map((episode) => `${JSON.stringify(episode)}\n`).join('') : episodes.map(episodeText).join('\n'),
+        )
+      })
+    })
+}
+
+async function withStore(options: { folder?: string }, use: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore({ environment: environmentWith({ HOMEGROUND_FOLDER: options.folder }) })
+  try {
+    await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function listProjects(store: Store, command: Command): Promise<void> {
+  const counts = await store.counts()
+  if (wantsJson(command)) process.stdout.write(`${JSON.stringify(counts)}\n`)
+  else if (counts.length === 0) process.stdout.write('nothing collected yet; `homeground up` says what a product needs\n')
+  else {
+    const rows = counts.map((count) => [count.project, String(count.episodes), String(count.modelCalls), String(count.toolCalls)])
+    process.stdout.write(table(['project', 'episodes', 'model calls', 'tool calls'], rows))
+  }
+}
+
+async function listEpisodes(store: Store, project: string, options: ListOptions, command: Command): Promise<void> {
+  const summaries = await store.traces(queryOf(project, options))
+  if (wantsJson(command)) {
+    process.stdout.write(`${JSON.stringify(summaries)}\n`)
+    return
+  }
+  const rows = summaries.map((summary) => [
+    summary.startedAt.slice(0, 19).replace('T', ' '),
+    summary.trace,
+    summary.agent,
+    summary.session,
+    `${summary.modelCalls}+${summary.toolCalls}`,
+    `${summary.inputTokens}/${summary.outputTokens}`,
+    `${(summary.durationMs / 1000).toFixed(1)} s`,
+    summary.errors === 0 ? '' : String(summary.errors),
+    short(summary.inputPreview),
+  ])
+  process.stdout.write(table(['started', 'trace', 'agent', 'session', 'calls', 'tokens', 'took', 'errors', 'input'], rows))
+}
+
+async function find(store: Store, id: string, project: string | undefined): Promise<Episode[]> {
+  const projects = project === undefined ? (await store.counts()).map((count) => count.project) : [project]
+  for (const name of projects) {
+    const episodes = await store.episode(name, id)
+    if (episodes.length > 0) return episodes
+  }
+  throw new HomegroundError(
+    'not-found',
+    `there is no episode or trace ${inert(id)}${project === undefined ? '' : ` in project ${inert(project)}`}`,
+    {
+      hint: '`homeground traces list PROJECT` lists the ids; `homeground traces list` the projects',
+    },
+  )
+}
+
+function queryOf(project: string, options: ListOptions): EpisodeQuery {
+  const { agent, model, session, user, tool, source, run, from, to, limit } = options
+  const given = { agent, model, session, user, tool, source, run, from, to }
+  return { project, limit, tags: options.tag, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
+}
+
+function short(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}
+
+function tagOf(text: string, previous: Record<string, string>): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at > 0) return { ...previous, [text.slice(0, at)]: text.slice(at + 1) }
+  throw new HomegroundError('invalid-argument', `--tag ${inert(text)} is not NAME=VALUE`, { hint: 'for example --tag plan=pro' })
+}
+
+function timeOf(text: string): string {
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return new Date(time).toISOString()
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no time`, { hint: 'write it like 2026-01-31 or 2026-01-31T12:00:00Z' })
+}
+
+function countOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no count`, { hint: 'give a whole number of 1 or more' })
+}

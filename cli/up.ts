@@ -1,0 +1,40 @@
+// `homeground up`: collector and embedded ClickHouse in one go.
+import type { Command } from 'commander'
+import { serve } from './serve.ts'
+import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+
+export function register(program: Command): void {
+  program
+    .command('up')
+    .description('collector + embedded ClickHouse in one go; prints the two lines of code a product needs')
+    .addOption(folderOption())
+    .option('--port <PORT>', 'port of the collector, 0 for a free one (default: HOMEGROUND_PORT, else 4318)')
+    .action(async (options: { folder?: string; port?: string }, command: Command) => {
+      const environment = environmentWith({
+        HOMEGROUND_FOLDER: options.folder,
+        HOMEGROUND_PORT: options.port,
+        HOMEGROUND_LOG_LEVEL: process.env['HOMEGROUND_LOG_LEVEL'] ?? 'warn',
+      })
+      const { collector, ended } = await serve(environment)
+      process.stdout.write(
+        wantsJson(command) ? `${JSON.stringify({ url: collector.url, pid: process.pid })}\n` : welcome(collector.url, environment),
+      )
+      if (!(await ended)) process.exitCode = 3
+    })
+}
+
+function welcome(url: string, environment: Readonly<Record<string, string | undefined>>): string {
+  const endpoint = url === 'http://127.0.0.1:4318' ? '' : `, endpoint: '${url}'`
+  const store = environment['HOMEGROUND_CLICKHOUSE_URL'] ?? `embedded ClickHouse in ${environment['HOMEGROUND_FOLDER'] ?? '.homeground'}`
+  return `Homeground is up.
+  collector  ${url} (this machine only)
+  store      ${store}
+
+What a product needs:
+  const hg = homeground({ project: 'my-product'${endpoint} })   // import { homeground } from '@homeground/sdk'
+  const openai = hg.wrap(new OpenAI())
+
+Then: homeground traces list my-product
+Ctrl-C ends it.
+`
+}

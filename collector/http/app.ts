@@ -1,0 +1,53 @@
+// The collector's HTTP surface: which path does what.
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { Queue } from '../queue/types.ts'
+import { feedbackRoute } from './feedback-route.ts'
+import { HttpProblem } from './problem.ts'
+import { refuse, tracesRoute } from './traces-route.ts'
+import type { RouteContext } from './types.ts'
+
+export interface AppOptions extends RouteContext {
+  queue: Queue
+  /** True once the process is shutting down: then it takes nothing new. */
+  isDraining(): boolean
+  now(): number
+}
+
+export function createApp(options: AppOptions): Express {
+  const { queue, now, isDraining } = options
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', 'simple')
+  app.use((_request: Request, response: Response, next: NextFunction) => {
+    response.set({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    })
+    next()
+  })
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' })
+  })
+  app.get('/readyz', async (_request, response) => {
+    const ready = !isDraining() && (await queue.ready())
+    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : isDraining() ? 'draining' : 'store away' })
+  })
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    if (isDraining() && request.method === 'POST')
+      refuse(request, response, new HttpProblem(503, 'the collector is going down', { retryAfterSeconds: 2 }), options)
+    else next()
+  })
+  app.post('/v1/traces', tracesRoute(queue, options))
+  app.post('/v1/feedback', feedbackRoute(queue, options, now))
+  app.all(['/v1/traces', '/v1/feedback'], (request, response) => {
+    response.set('allow', 'POST')
+    refuse(request, response, new HttpProblem(405, 'use POST'), options)
+  })
+  app.use((request: Request, response: Response) =>
+    refuse(request, response, new HttpProblem(404, 'there is nothing at this path'), options),
+  )
+  app.use((error: unknown, request: Request, response: Response, _next: NextFunction) => refuse(request, response, error, options))
+  return app
+}

@@ -1,0 +1,72 @@
+// POST /v1/feedback: `{ feedback: [{ project, traceId, stepId?, name, value, comment?, source?, at? }] }`. All or nothing: the list is one person's or one program's.
+import type { FeedbackRow } from '@homeground/sdk/trace'
+import type { RequestHandler } from 'express'
+import { z } from 'zod'
+import type { Queue } from '../queue/types.ts'
+import { HttpProblem } from './problem.ts'
+import { type Body, readBody } from './read-body.ts'
+import { encodingOf, refuse } from './traces-route.ts'
+import type { RouteContext } from './types.ts'
+
+const hex = (digits: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^[0-9a-fA-F]{${digits}}$`), `${digits} hex digits`)
+    .transform((id) => id.toLowerCase())
+
+const feedbackSchema = z.strictObject({
+  project: z.string().min(1),
+  traceId: hex(32),
+  stepId: hex(16).optional(),
+  name: z.string().min(1),
+  value: z.union([z.number(), z.boolean(), z.string()]),
+  comment: z.string().optional(),
+  source: z.string().min(1).default('user'),
+  at: z.iso.datetime({ offset: true }).optional(),
+})
+const requestSchema = z.union([
+  z.strictObject({ feedback: z.array(feedbackSchema) }),
+  feedbackSchema.transform((one) => ({ feedback: [one] })),
+])
+
+/** `now`: milliseconds since the epoch, for feedback without a time. */
+export function feedbackRoute(queue: Queue, context: RouteContext, now: () => number): RequestHandler {
+  return async (request, response) => {
+    let body: Body | undefined
+    try {
+      if (encodingOf(request) !== 'application/json') throw new HttpProblem(415, 'content-type must be application/json')
+      body = await readBody(request, context)
+      const rows = parse(body.bytes, now)
+      await queue.publishFeedback(rows)
+      response.status(200).json({ accepted: rows.length })
+    } catch (error) {
+      refuse(request, response, error, context)
+    } finally {
+      body?.release()
+    }
+  }
+}
+
+function parse(bytes: Buffer, now: () => number): FeedbackRow[] {
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw new HttpProblem(400, 'the body is no JSON')
+  }
+  const result = requestSchema.safeParse(value)
+  if (!result.success) {
+    const issues = result.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`)
+    throw new HttpProblem(400, `the body is no feedback: ${issues.join('; ')}`)
+  }
+  return result.data.feedback.map((given) => ({
+    project: given.project,
+    traceId: given.traceId,
+    stepId: given.stepId ?? '',
+    name: given.name,
+    value: given.value,
+    comment: given.comment ?? '',
+    source: given.source,
+    at: new Date(given.at ?? now()).toISOString(),
+  }))
+}

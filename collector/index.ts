@@ -1,0 +1,6 @@
+// The collector: OTLP in, rows out.
+export type { Log } from './http/types.ts'
+export { directQueue } from './queue/direct-queue.ts'
+export type { Queue } from './queue/types.ts'
+export { type CollectorSettings, collectorSettings } from './settings.ts'
+export { type Collector, type CollectorOptions, startCollector } from './start-collector.ts'

@@ -1,0 +1,152 @@
+// OTLP's ExportTraceServiceRequest in JSON. Lenient where senders differ: ids in hex or base64, 64-bit integers as strings or numbers, snake_case names.
+import type { Attributes, AttributeValue } from '@homeground/sdk/trace'
+import { z } from 'zod'
+import { sortSpan } from './check-span.ts'
+import { emptyAttributes, plainInteger } from './otlp-protobuf.ts'
+import type { DecodedSpans, UncheckedSpan } from './types.ts'
+
+const object = z.record(z.string(), z.unknown())
+type JsonObject = z.infer<typeof object>
+
+/** @throws Error where the text is no JSON object of this shape */
+export function decodeJsonTraces(text: string): DecodedSpans {
+  const decoded: DecodedSpans = { spans: [], rejected: [] }
+  for (const resourceSpans of list(parseJsonObject(text), 'resourceSpans')) {
+    const resource = attributesOf(list(asObject(field(resourceSpans, 'resource') ?? {}), 'attributes'))
+    for (const scopeSpans of list(resourceSpans, 'scopeSpans')) {
+      const scope = scopeOf(field(scopeSpans, 'scope'))
+      for (const span of list(scopeSpans, 'spans')) sortJsonSpan(span, resource, scope, decoded)
+    }
+  }
+  return decoded
+}
+
+/** JSON whose long integers keep all their digits: OTLP writes them as strings, but not every sender does. @throws Error where it is no JSON object */
+export function parseJsonObject(text: string): JsonObject {
+  // Within a JSON string the quotes before the colon would be escaped, so content is never touched.
+  const exact = /\d{16}/.test(text)
+    ? text.replace(/("(?:[A-Za-z]*TimeUnixNano|[a-z_]*time_unix_nano|intValue|int_value)"\s*:\s*)(-?\d{16,})/g, '$1"$2"')
+    : text
+  return asObject(JSON.parse(exact))
+}
+
+function sortJsonSpan(span: JsonObject, resource: Attributes, scope: UncheckedSpan['scope'], decoded: DecodedSpans): void {
+  let unchecked: UncheckedSpan
+  try {
+    unchecked = readSpan(span, resource, scope)
+  } catch (error) {
+    decoded.rejected.push({ reason: error instanceof Error ? error.message : 'a field has the wrong type' })
+    return
+  }
+  sortSpan(unchecked, decoded)
+}
+
+function readSpan(span: JsonObject, resource: Attributes, scope: UncheckedSpan['scope']): UncheckedSpan {
+  const status = asObject(field(span, 'status') ?? {})
+  const code = Number(field(status, 'code') ?? 0)
+  const message = text(field(status, 'message'))
+  const known = code === 1 || status['code'] === 'STATUS_CODE_OK' ? 1 : code === 2 || status['code'] === 'STATUS_CODE_ERROR' ? 2 : 0
+  return {
+    traceId: jsonId(field(span, 'traceId'), 16),
+    spanId: jsonId(field(span, 'spanId'), 8),
+    parentSpanId: jsonId(field(span, 'parentSpanId'), 8),
+    name: text(field(span, 'name')),
+    kind: Number(field(span, 'kind')) || 0,
+    startTimeUnixNano: integer(field(span, 'startTimeUnixNano')),
+    endTimeUnixNano: integer(field(span, 'endTimeUnixNano')),
+    attributes: attributesOf(list(span, 'attributes')),
+    status: message === '' ? { code: known } : { code: known, message },
+    events: list(span, 'events').map((event) => ({
+      name: text(field(event, 'name')),
+      timeUnixNano: integer(field(event, 'timeUnixNano')),
+      attributes: attributesOf(list(event, 'attributes')),
+    })),
+    resource,
+    scope,
+  }
+}
+
+/** Lower-case hex of an id in hex (the spec) or base64 (plain protobuf-to-JSON writers); '' for anything else. */
+export function jsonId(value: unknown, bytes: number): string {
+  if (typeof value !== 'string' || value === '') return ''
+  if (value.length === bytes * 2 && /^[0-9a-fA-F]+$/.test(value)) return value.toLowerCase()
+  const decoded = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0)
+  return decoded.length === bytes && value.length === Math.ceil(bytes / 3) * 4 ? decoded.toString('hex') : ''
+}
+
+/** A list of KeyValue. */
+export function attributesOf(list: readonly JsonObject[]): Attributes {
+  const attributes = emptyAttributes()
+  for (const pair of list) attributes[text(pair['key'])] = anyValue(pair['value'])
+  return attributes
+}
+
+/** An AnyValue. */
+export function anyValue(value: unknown): AttributeValue {
+  if (value === undefined || value === null) return null
+  const any = asObject(value)
+  for (const [name, held] of Object.entries(any)) {
+    switch (name) {
+      case 'stringValue':
+      case 'string_value':
+        return text(held)
+      case 'boolValue':
+      case 'bool_value':
+        return held === true || held === 'true'
+      case 'intValue':
+      case 'int_value':
+        return plainInteger(integer(held))
+      case 'doubleValue':
+      case 'double_value':
+        return Number(held)
+      case 'arrayValue':
+      case 'array_value':
+        return list(asObject(held), 'values').map(anyValue)
+      case 'kvlistValue':
+      case 'kvlist_value':
+        return attributesOf(list(asObject(held), 'values'))
+      case 'bytesValue':
+      case 'bytes_value':
+        return Uint8Array.from(Buffer.from(text(held), 'base64'))
+    }
+  }
+  return null
+}
+
+export function scopeOf(value: unknown): UncheckedSpan['scope'] {
+  const scope = asObject(value ?? {})
+  const [name, version] = [text(scope['name']), text(scope['version'])]
+  return version === '' ? { name } : { name, version }
+}
+
+/** An integer as string, number or double. */
+export function integer(value: unknown): bigint {
+  if (value === undefined || value === null || value === '') return 0n
+  if (typeof value === 'number' && Number.isFinite(value)) return BigInt(Math.round(value))
+  if (typeof value === 'string' && /^-?\d{1,25}$/.test(value)) return BigInt(value)
+  throw new Error('an integer field holds no integer')
+}
+
+/** The field under its camelCase name, or its snake_case one. */
+export function field(from: JsonObject, name: string): unknown {
+  return from[name] ?? from[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+}
+
+/** A repeated message field. */
+export function list(from: JsonObject, name: string): JsonObject[] {
+  const value = field(from, name)
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new Error(`${name} is not a list`)
+  return value.map(asObject)
+}
+
+export function text(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value !== 'string') throw new Error('a text field holds no text')
+  return value
+}
+
+function asObject(value: unknown): JsonObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('expected a JSON object')
+  return value as JsonObject
+}

@@ -1,0 +1,165 @@
+// One ClickHouse connection: sends statements, gives rows, says in our errors what went wrong, and brings the embedded engine back when it has died.
+import { Readable } from 'node:stream'
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { HomegroundError } from '@homeground/sdk/trace'
+import type { Engine } from './embedded/index.ts'
+
+/** Where the statements go: a server's address, or an embedded engine whose address may change. */
+export type Target = { kind: 'server'; url: string; user: string; password: string } | { kind: 'embedded'; engine: Engine }
+
+export interface Connection {
+  /** The rows of a select. Parameters are bound by the server, never put into the text. */
+  rows(sql: string, parameters?: Record<string, unknown>): Promise<unknown[]>
+  /** As `rows`, a few at a time. */
+  stream(sql: string, parameters?: Record<string, unknown>): AsyncIterable<unknown>
+  /** An `INSERT … FORMAT RowBinary` and its bytes. Resolves when the rows are written. Sent twice where the engine died in between: our tables forgive it. */
+  insert(statement: string, bytes: Buffer): Promise<void>
+  command(sql: string, parameters?: Record<string, unknown>): Promise<void>
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** @throws HomegroundError from every method: store-unavailable (retryable where waiting may help), internal for a statement that is wrong */
+export function connect(target: Target, options: { database: string; requestTimeoutMs?: number }): Connection {
+  let client = open(target, options)
+
+  /** Runs a statement; where the embedded engine has gone, starts it and runs it again. All our statements may run twice. */
+  async function attempt<T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+    const used = client
+    try {
+      return await run(used)
+    } catch (error) {
+      if (target.kind === 'server' || !isDisconnect(error)) throw translated(error)
+      const before = target.engine.address()
+      const now = await target.engine.revive()
+      if (client === used && (now.url !== before.url || now.password !== before.password)) {
+        client = open(target, options)
+        void used.close().catch(() => {})
+      }
+      try {
+        return await run(client)
+      } catch (again) {
+        throw translated(again)
+      }
+    }
+  }
+
+  const select = (sql: string, parameters: Record<string, unknown> | undefined) =>
+    attempt((to) => to.query({ query: sql, format: 'JSONEachRow', ...(parameters === undefined ? {} : { query_params: parameters }) }))
+
+  return {
+    rows: async (sql, parameters) => {
+      const result = await select(sql, parameters)
+      try {
+        return await result.json()
+      } catch (error) {
+        throw translated(error)
+      }
+    },
+    async *stream(sql, parameters) {
+      const result = await select(sql, parameters)
+      try {
+        for await (const rows of result.stream()) for (const row of rows) yield row.json()
+      } catch (error) {
+        throw translated(error)
+      }
+    },
+    insert: (statement, bytes) =>
+      attempt(async (to) => {
+        const { stream } = await to.exec({ query: statement, values: Readable.from([bytes], { objectMode: false }) })
+        stream.resume()
+        await new Promise((resolve, reject) => stream.once('end', resolve).once('error', reject))
+      }),
+    command: async (sql, parameters) => {
+      await attempt((to) => to.command({ query: sql, ...(parameters === undefined ? {} : { query_params: parameters }) }))
+    },
+    ping: async () => (await client.ping()).success,
+    close: () => client.close(),
+  }
+}
+
+function open(target: Target, { database, requestTimeoutMs = 60_000 }: { database: string; requestTimeoutMs?: number }): ClickHouseClient {
+  const address = target.kind === 'server' ? target : target.engine.address()
+  return createClient({
+    url: address.url,
+    username: address.user,
+    password: address.password,
+    database,
+    application: 'homeground',
+    // Its log would show statements' parameters; failures are ours to tell.
+    log: { level: ClickHouseLogLevel.OFF },
+    request_timeout: requestTimeoutMs,
+    max_open_connections: 16,
+    use_multipart_params_auto: true,
+    compression: { request: false, response: !isLoopback(address.url) },
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 1,
+      // Partitions are bounded by their expression; a block of many months is no reason to refuse it.
+      max_partitions_per_insert_block: '0',
+      allow_experimental_codecs: 1,
+    },
+  })
+}
+
+function isLoopback(url: string): boolean {
+  return /^https?:\/\/(127\.|localhost[:/]|\[::1\])/.test(`${url}/`)
+}
+
+function isDisconnect(error: unknown): boolean {
+  if (error instanceof ClickHouseError) return false
+  const text = error instanceof Error ? `${'code' in error ? error.code : ''} ${error.message}` : ''
+  return /ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT|socket hang up|other side closed|Timeout error/i.test(
+    text,
+  )
+}
+
+/** ClickHouse's own words for: try again later. */
+const passing = new Set([
+  'TOO_MANY_PARTS',
+  'TOO_MANY_SIMULTANEOUS_QUERIES',
+  'MEMORY_LIMIT_EXCEEDED',
+  'NOT_ENOUGH_SPACE',
+  'TIMEOUT_EXCEEDED',
+  'NETWORK_ERROR',
+  'SOCKET_TIMEOUT',
+  'TABLE_IS_READ_ONLY',
+  'KEEPER_EXCEPTION',
+  'QUERY_WAS_CANCELLED',
+  'ABORTED',
+  'CANNOT_WRITE_TO_FILE_DESCRIPTOR',
+  'CANNOT_FSYNC',
+])
+
+function translated(error: unknown): HomegroundError {
+  if (HomegroundError.is(error)) return error
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof ClickHouseError) {
+    const type = error.type ?? error.code
+    if (passing.has(type) || /No space left on device/.test(message)) {
+      return new HomegroundError('store-unavailable', `ClickHouse cannot take it now: ${type}: ${firstLine(message)}`, {
+        hint: 'the rows are not lost where the sender tries again; look at disk space, memory and the number of parts of the ClickHouse server',
+        cause: error,
+        retryable: true,
+      })
+    }
+    if (type === 'AUTHENTICATION_FAILED' || type === 'REQUIRED_PASSWORD') {
+      return new HomegroundError('store-unavailable', 'ClickHouse does not accept the user name and password', {
+        hint: 'check HOMEGROUND_CLICKHOUSE_USER and HOMEGROUND_CLICKHOUSE_PASSWORD',
+        cause: error,
+      })
+    }
+    return new HomegroundError('internal', `ClickHouse refused a statement: ${type}: ${firstLine(message)}`, {
+      hint: 'this is a fault of Homeground, or the tables were changed by hand; please report it',
+      cause: error,
+    })
+  }
+  return new HomegroundError('store-unavailable', `ClickHouse does not answer: ${firstLine(message)}`, {
+    hint: 'check HOMEGROUND_CLICKHOUSE_URL and that the server runs; `homeground doctor` looks for you',
+    cause: error,
+    retryable: true,
+  })
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]?.slice(0, 500) ?? ''
+}

@@ -1,0 +1,56 @@
+// Brings the schema forward: the numbered files of migrations/, each once. Every statement may run twice, since two commands may start at the same time.
+import fs from 'node:fs'
+import { HomegroundError } from '@homeground/sdk/trace'
+import { z } from 'zod'
+import type { Connection } from './connection.ts'
+
+const migrations = new URL('./migrations/', import.meta.url)
+
+/** @throws HomegroundError store-newer where the store has steps that this version does not know */
+export async function migrate(connection: Connection): Promise<void> {
+  const known = readMigrations()
+  await connection.command(
+    'CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY version',
+  )
+  const applied = new Set(
+    (await connection.rows('SELECT DISTINCT version FROM schema_migrations')).map(
+      (row) => z.object({ version: z.number() }).parse(row).version,
+    ),
+  )
+  const newest = Math.max(0, ...applied)
+  const last = known.at(-1)?.version ?? 0
+  if (newest > last) {
+    throw new HomegroundError('store-newer', `the store has schema version ${newest}; this Homeground knows versions up to ${last}`, {
+      hint: 'install the newer Homeground that wrote it, or give another folder or database',
+    })
+  }
+  for (const { version, name, statements } of known) {
+    if (applied.has(version)) continue
+    for (const statement of statements) await connection.command(statement)
+    await connection.command('INSERT INTO schema_migrations (version, name) SELECT {version:UInt32}, {name:String}', { version, name })
+  }
+}
+
+function readMigrations(): { version: number; name: string; statements: string[] }[] {
+  return fs
+    .readdirSync(migrations)
+    .filter((name) => /^\d{4}-.+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({
+      version: Number(name.slice(0, 4)),
+      name: name.slice(5, -4),
+      statements: splitStatements(fs.readFileSync(new URL(name, migrations), 'utf8')),
+    }))
+}
+
+/** Statements end with a `;` at the end of a line; comments are lines of their own. */
+function splitStatements(sql: string): string[] {
+  const code = sql
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .join('\n')
+  return code
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}

@@ -1,0 +1,127 @@
+// The store: one implementation of `Store`, on a ClickHouse server or on the embedded engine.
+import { z } from 'zod'
+import { type Connection, connect, type Target } from './connection.ts'
+import { readCounts } from './counts.ts'
+import { startEngine } from './embedded/index.ts'
+import { episodesOfTraces, readEpisodes, readFeedback, readSpans } from './episode-reader.ts'
+import { insertFeedbackStatement, writeFeedbackRow } from './feedback-columns.ts'
+import { migrate } from './migrate.ts'
+import { RowBinaryWriter } from './row-binary.ts'
+import { engineFolder, readSettings, storeSettings } from './settings.ts'
+import { insertSpansStatement, writeSpanRow } from './span-columns.ts'
+import { readSummaries } from './trace-summaries.ts'
+import type { Store } from './types.ts'
+
+export interface StoreOptions {
+  /** A ClickHouse server. @default HOMEGROUND_CLICKHOUSE_URL, else the embedded engine */
+  url?: string
+  /** The folder that holds the embedded engine's. @default HOMEGROUND_FOLDER, else .homeground */
+  folder?: string
+  /** @default HOMEGROUND_CLICKHOUSE_DATABASE, else homeground */
+  database?: string
+  /** How long an embedded engine that nobody uses stays. @default 10000 */
+  lingerMs?: number
+  /** @default process.env */
+  environment?: Readonly<Record<string, string | undefined>>
+  /** Microseconds since the epoch. @default the system's clock */
+  now?: () => bigint
+}
+
+/** Most bytes in one insert: larger lists go in several. */
+const insertBytes = 32 * 1024 * 1024
+
+/**
+ * Opens the store and brings its schema forward. Whoever opens it closes it.
+ * @throws HomegroundError invalid-settings, engine-missing, engine-locked, engine-failed, store-unavailable, store-newer
+ */
+export async function openStore(options: StoreOptions = {}): Promise<Store> {
+  const { target, database } = await openTarget(options)
+  const now = options.now ?? (() => BigInt(Date.now()) * 1000n)
+  const closeTarget = async (stop: boolean) => {
+    if (target.kind === 'embedded') await target.engine.close({ stop })
+  }
+  let connection: Connection
+  try {
+    const bare = connect(target, { database: 'default' })
+    await bare.command(`CREATE DATABASE IF NOT EXISTS ${database}`)
+    await bare.close()
+    connection = connect(target, { database })
+    await migrate(connection)
+  } catch (error) {
+    await closeTarget(false)
+    throw error
+  }
+
+  /** Some rows in as few inserts as their bytes allow. */
+  async function insertAll<Row>(
+    statement: string,
+    rows: readonly Row[],
+    write: (to: RowBinaryWriter, row: Row, received: bigint) => void,
+  ): Promise<void> {
+    const received = now()
+    const writer = new RowBinaryWriter()
+    for (const [index, row] of rows.entries()) {
+      write(writer, row, received)
+      if (writer.length >= insertBytes || index === rows.length - 1) await connection.insert(statement, writer.take())
+    }
+  }
+
+  return {
+    migrate: () => migrate(connection),
+    insertSpans: (rows) => insertAll(insertSpansStatement, rows, writeSpanRow),
+    insertFeedback: (rows) => insertAll(insertFeedbackStatement, rows, writeFeedbackRow),
+    episodes: (query) => readEpisodes(connection, query),
+    episode: async (project, idOrTrace) => {
+      const trace = await traceOf(connection, project, idOrTrace)
+      const episodes = trace === undefined ? [] : await episodesOfTraces(connection, project, [trace])
+      const exact = episodes.filter(({ id }) => id === idOrTrace)
+      return exact.length > 0 && trace !== idOrTrace ? exact : episodes
+    },
+    traces: (query) => readSummaries(connection, query),
+    spans: (project, traceIds) => readSpans(connection, project, traceIds),
+    feedback: (project, traceIds) => readFeedback(connection, project, traceIds),
+    projects: async () => {
+      const rows = await connection.rows(
+        'SELECT DISTINCT project FROM (SELECT project FROM spans UNION ALL SELECT project FROM feedback) ORDER BY project',
+      )
+      return rows.map((row) => z.object({ project: z.string() }).parse(row))
+    },
+    counts: (project) => readCounts(connection, project),
+    ping: () => connection.ping(),
+    close: async ({ stop = false } = {}) => {
+      await connection.close()
+      await closeTarget(stop)
+    },
+  }
+}
+
+async function openTarget(options: StoreOptions): Promise<{ target: Target; database: string }> {
+  const settings = readSettings(storeSettings, options.environment ?? process.env)
+  const url = options.url ?? (options.folder === undefined ? settings.HOMEGROUND_CLICKHOUSE_URL : undefined)
+  const database = options.database ?? settings.HOMEGROUND_CLICKHOUSE_DATABASE
+  if (url !== undefined) {
+    const target = {
+      kind: 'server',
+      url,
+      user: settings.HOMEGROUND_CLICKHOUSE_USER,
+      password: settings.HOMEGROUND_CLICKHOUSE_PASSWORD,
+    } as const
+    return { target, database }
+  }
+  const folder = engineFolder(options.folder ?? settings.HOMEGROUND_FOLDER)
+  const engine = await startEngine({ folder, ...(options.lingerMs === undefined ? {} : { lingerMs: options.lingerMs }) })
+  return { target: { kind: 'embedded', engine }, database }
+}
+
+/** The trace that an id names: a trace id is itself; an episode of a trace with several is named by a hash (docs/formats.md). */
+async function traceOf(connection: Connection, project: string, idOrTrace: string): Promise<string | undefined> {
+  const found = await connection.rows(
+    `SELECT trace_id FROM spans WHERE project = {project:String} AND trace_id = {id:String} LIMIT 1
+     UNION ALL
+     SELECT trace_id FROM spans WHERE project = {project:String} AND length({id:String}) = 32
+       AND (kind = 'agent' AND startsWith(lower(hex(SHA256(concat(trace_id, span_id)))), {id:String}) OR startsWith(lower(hex(SHA256(trace_id))), {id:String}))
+     LIMIT 1`,
+    { project, id: idOrTrace },
+  )
+  return found[0] === undefined ? undefined : z.object({ trace_id: z.string() }).parse(found[0]).trace_id
+}

@@ -1,0 +1,145 @@
+// One line an episode, newest first, without reading a body: what `homeground traces list` shows.
+import { z } from 'zod'
+import type { Connection } from './connection.ts'
+import { traceConditions } from './episode-query.ts'
+import { episodeRoots } from './episode-roots.ts'
+import type { EpisodeQuery, TraceSummary } from './types.ts'
+
+/** Days looked back at a time: the newest traces are found without looking at all. */
+const windows = [1, 7, 31, 366]
+
+/** As `Store.traces`. */
+export async function readSummaries(connection: Connection, query: EpisodeQuery): Promise<TraceSummary[]> {
+  const limit = query.limit ?? 50
+  const summaries: TraceSummary[] = []
+  for await (const traces of newestTraces(connection, query, limit)) {
+    for (const rows of (await lightRows(connection, query.project, traces)).values()) summaries.push(...summariesOf(rows, query))
+    if (summaries.length >= limit) break
+  }
+  return summaries.sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0)).slice(0, limit)
+}
+
+async function* newestTraces(connection: Connection, query: EpisodeQuery, limit: number): AsyncGenerator<string[]> {
+  const { sql, parameters } = traceConditions(query)
+  const seen = new Set<string>()
+  const newestDay = await connection.rows(`SELECT toString(max(day)) AS newest, count() AS rows FROM trace_days WHERE ${sql}`, parameters)
+  const { newest, rows } = z.object({ newest: z.string(), rows: z.string() }).parse(newestDay[0])
+  if (rows === '0') return
+  for (const days of [...windows, undefined]) {
+    const since = days === undefined ? '' : `AND day > toDate({newest:String}) - ${days}`
+    const found = await connection.rows(
+      `SELECT trace_id, min(start_time) AS start FROM trace_days WHERE ${sql} ${since} GROUP BY trace_id ORDER BY start DESC LIMIT ${limit + seen.size}`,
+      { ...parameters, newest },
+    )
+    const fresh = found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id).filter((trace) => !seen.has(trace))
+    for (const trace of fresh) seen.add(trace)
+    if (fresh.length > 0) yield fresh
+  }
+}
+
+const lightSchema = z.object({
+  trace_id: z.string(),
+  span_id: z.string(),
+  parent_span_id: z.string(),
+  kind: z.enum(['other', 'model', 'tool', 'io', 'agent']),
+  start_ns: z.string(),
+  duration_ns: z.string(),
+  session: z.string(),
+  user: z.string(),
+  agent_name: z.string(),
+  tags: z.record(z.string(), z.string()),
+  error_type: z.string(),
+  model: z.string(),
+  response_model: z.string(),
+  input_tokens: z.coerce.number().nullable(),
+  output_tokens: z.coerce.number().nullable(),
+  attempt: z.number(),
+  tool_name: z.string(),
+  source: z.string(),
+  run: z.string(),
+  input_preview: z.string(),
+  output_preview: z.string(),
+})
+type LightRow = z.infer<typeof lightSchema>
+
+async function lightRows(connection: Connection, project: string, traceIds: readonly string[]): Promise<Map<string, LightRow[]>> {
+  const columns = Object.keys(lightSchema.shape).map((name) =>
+    name === 'start_ns' ? 'toUnixTimestamp64Nano(start_time) AS start_ns' : name,
+  )
+  const sql = `SELECT ${columns.join(', ')} FROM spans FINAL WHERE project = {project:String} AND trace_id IN {traces:Array(String)} ORDER BY start_ns, span_id`
+  const byTrace = new Map<string, LightRow[]>()
+  for (const value of await connection.rows(sql, { project, traces: traceIds })) {
+    const row = lightSchema.parse(value)
+    const rows = byTrace.get(row.trace_id)
+    if (rows === undefined) byTrace.set(row.trace_id, [row])
+    else rows.push(row)
+  }
+  return byTrace
+}
+
+/** The episodes among the rows of one trace that the query asks for (feedback aside, which the search has looked at by trace). */
+function summariesOf(rows: readonly LightRow[], query: EpisodeQuery): TraceSummary[] {
+  const roots = episodeRoots(rows.map((row) => ({ id: row.span_id, parent: row.parent_span_id, isAgent: row.kind === 'agent' })))
+  const groups = new Map<string, LightRow[]>()
+  for (const row of rows) {
+    const root = roots.get(row.span_id)
+    // A span of another kind under no agent belongs to no episode.
+    if (root === undefined || (root === '' && (row.kind === 'other' || row.kind === 'agent'))) continue
+    const group = groups.get(root)
+    if (group === undefined) groups.set(root, [row])
+    else group.push(row)
+  }
+  return [...groups].filter(([root, group]) => isWanted(root, group, query)).map(([root, group]) => summaryOf(root, group))
+}
+
+function summaryOf(root: string, group: readonly LightRow[]): TraceSummary {
+  const agent = group.find((row) => row.span_id === root)
+  const calls = group.filter((row) => row.kind === 'model')
+  const start = agent === undefined ? Math.min(...group.map(startMs)) : startMs(agent)
+  const end = agent === undefined ? Math.max(...group.map(endMs)) : endMs(agent)
+  return {
+    trace: group[0]?.trace_id ?? '',
+    startedAt: new Date(start).toISOString(),
+    durationMs: end - start,
+    agent: agent?.agent_name ?? '',
+    session: group.find((row) => row.session !== '')?.session ?? '',
+    modelCalls: calls.filter((row) => row.attempt <= 1).length,
+    toolCalls: group.filter((row) => row.kind === 'tool').length,
+    models: [...new Set(calls.map((row) => row.model).filter((model) => model !== ''))],
+    inputTokens: sum(calls.map((row) => row.input_tokens)),
+    outputTokens: sum(calls.map((row) => row.output_tokens)),
+    errors: group.filter((row) => row.error_type !== '').length,
+    inputPreview: agent?.input_preview || calls[0]?.input_preview || '',
+    outputPreview: agent?.output_preview || calls.at(-1)?.output_preview || '',
+  }
+}
+
+function isWanted(root: string, group: readonly LightRow[], query: EpisodeQuery): boolean {
+  const agent = group.find((row) => row.span_id === root)
+  const start = agent === undefined ? Math.min(...group.map(startMs)) : startMs(agent)
+  const some = (test: (row: LightRow) => boolean) => group.some(test)
+  return (
+    (query.agent === undefined || agent?.agent_name === query.agent) &&
+    (query.model === undefined || some((row) => row.model === query.model || row.response_model === query.model)) &&
+    (query.session === undefined || some((row) => row.session === query.session)) &&
+    (query.user === undefined || some((row) => row.user === query.user)) &&
+    (query.tool === undefined || some((row) => row.kind === 'tool' && row.tool_name === query.tool)) &&
+    (query.source === undefined || some((row) => row.source === query.source)) &&
+    (query.run === undefined || some((row) => row.run === query.run)) &&
+    Object.entries(query.tags ?? {}).every(([key, value]) => some((row) => row.tags[key] === value)) &&
+    (query.from === undefined || start >= Date.parse(query.from)) &&
+    (query.to === undefined || start < Date.parse(query.to))
+  )
+}
+
+function startMs(row: LightRow): number {
+  return Number(row.start_ns) / 1e6
+}
+
+function endMs(row: LightRow): number {
+  return (Number(row.start_ns) + Number(row.duration_ns)) / 1e6
+}
+
+function sum(values: readonly (number | null)[]): number {
+  return values.reduce<number>((total, value) => total + (value ?? 0), 0)
+}

@@ -1,0 +1,265 @@
+import { HomegroundError } from '@homeground/sdk/trace'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openStore, type Store } from '../../store/index.ts'
+import { engineIsMissing, useEngine } from '../support/engine.ts'
+import { spanId, spanRow, traceId } from '../support/span-rows.ts'
+
+const second = 1_000_000_000n
+const noon = 1_764_590_400n * second // 2025-12-01T12:00:00Z
+
+describe.skipIf(engineIsMissing)('a store', () => {
+  const engine = useEngine()
+  let store: Store
+  beforeAll(async () => {
+    if (!engineIsMissing) store = await engine.openStore()
+  })
+
+  test('gives every field of a span row back as it was', async () => {
+    const full = spanRow({
+      project: "sh'op\u0000\\",
+      traceId: traceId(1),
+      parentSpanId: spanId(9),
+      name: 'chat "x"\n',
+      startTimeUnixNano: noon + 123_456_789n,
+      endTimeUnixNano: noon + 2n * second + 1n,
+      session: 's-1',
+      user: 'Zoë 👩‍🚀',
+      agentName: 'desk',
+      agentVersion: '1.2',
+      tags: { plan: 'pro', __proto__x: '', 'a.b': "'; DROP TABLE spans; --" },
+      variants: { prompt: 'B' },
+      errorType: '429',
+      errorMessage: 'slow down',
+      api: 'openai.chat',
+      provider: 'openai',
+      model: 'gpt-4o',
+      responseModel: 'gpt-4o-2024',
+      responseId: 'r1',
+      finishReasons: ['stop', 'tool_call'],
+      inputTokens: 0,
+      outputTokens: 4_294_967_296,
+      cacheReadTokens: 3,
+      cacheWriteTokens: 4,
+      reasoningTokens: 5,
+      firstChunkMs: 12.5,
+      attempt: 2,
+      partial: true,
+      requestBody: `{"messages":[{"role":"user","content":"${'x'.repeat(300_000)}"}]}`,
+      responseBody: '{"a":"\\ud800\u0000"}',
+      toolName: 't',
+      callId: 'c',
+      effect: 'write',
+      arguments: '{"n":9007199254740993}',
+      result: 'null',
+      offTape: 'error',
+      input: '"hello"',
+      output: '{"ok":true}',
+      source: 'rollout',
+      sourceRef: 'ref',
+      run: 'run-1',
+      arm: 'b',
+      task: 'task-1',
+      repeat: 2,
+      flags: ['end-before-start'],
+      attributes: { 'server.address': 'x' },
+      resource: { 'service.name': 'desk' },
+    })
+    await store.insertSpans([full])
+    expect(await store.spans(full.project, [traceId(1)])).toEqual([full])
+  })
+
+  test('keeps what is absent absent, and what an empty row holds empty', async () => {
+    const empty = spanRow({ traceId: traceId(2) })
+    await store.insertSpans([empty])
+    const [row] = await store.spans('shop', [traceId(2)])
+    expect(row).toEqual(empty)
+    expect(row !== undefined && 'inputTokens' in row).toBe(false)
+  })
+
+  test('replaces a span that is sent again by the one received last, also when its start moved over a month’s end', async () => {
+    const first = spanRow({ traceId: traceId(3), name: 'first', startTimeUnixNano: noon - 3n * 86_400n * second })
+    const again = { ...first, name: 'again', startTimeUnixNano: noon, endTimeUnixNano: noon + second }
+    await store.insertSpans([{ ...again, receivedAt: 2_000_000n }])
+    await store.insertSpans([{ ...first, receivedAt: 1_000_000n }])
+    expect((await store.spans('shop', [traceId(3)])).map(({ name }) => name)).toEqual(['again'])
+    await store.insertSpans([{ ...first, name: 'last', receivedAt: 3_000_000n }])
+    expect((await store.spans('shop', [traceId(3)])).map(({ name }) => name)).toEqual(['last'])
+  })
+
+  test('takes spans of a hundred and fifty months, before 1970 and after 2100, in one insert', async () => {
+    const month = 31n * 86_400n * second
+    const rows = Array.from({ length: 150 }, (_, n) =>
+      spanRow({ traceId: traceId(4), spanId: spanId(n + 1), startTimeUnixNano: BigInt(n) * month, endTimeUnixNano: BigInt(n) * month }),
+    )
+    rows.push(
+      spanRow({
+        traceId: traceId(4),
+        spanId: spanId(200),
+        startTimeUnixNano: 9_000_000_000n * second,
+        endTimeUnixNano: 9_000_000_000n * second,
+      }),
+    )
+    await store.insertSpans(rows)
+    expect(await store.spans('shop', [traceId(4)])).toEqual(rows)
+  })
+
+  test('lists episodes newest first, with their sums and previews, and two for a trace with two agents', async () => {
+    const agent = { project: 'list', kind: 'agent' as const, name: 'invoke_agent desk', agentName: 'desk' }
+    await store.insertSpans([
+      spanRow({
+        ...agent,
+        traceId: traceId(10),
+        spanId: spanId(1),
+        session: 's1',
+        input: '"Where is my order?"',
+        output: '"On its way."',
+        startTimeUnixNano: noon,
+        endTimeUnixNano: noon + 3n * second,
+      }),
+      spanRow({
+        project: 'list',
+        traceId: traceId(10),
+        spanId: spanId(2),
+        parentSpanId: spanId(1),
+        model: 'gpt-4o',
+        inputTokens: 10,
+        outputTokens: 5,
+        startTimeUnixNano: noon + second,
+        endTimeUnixNano: noon + 2n * second,
+      }),
+      spanRow({
+        project: 'list',
+        traceId: traceId(10),
+        spanId: spanId(3),
+        parentSpanId: spanId(1),
+        kind: 'tool',
+        toolName: 'find',
+        errorType: 'Error',
+        startTimeUnixNano: noon + second,
+        endTimeUnixNano: noon + 2n * second,
+      }),
+      spanRow({
+        ...agent,
+        traceId: traceId(11),
+        spanId: spanId(1),
+        startTimeUnixNano: noon + 60n * second,
+        endTimeUnixNano: noon + 61n * second,
+      }),
+      spanRow({
+        ...agent,
+        traceId: traceId(11),
+        spanId: spanId(2),
+        startTimeUnixNano: noon - 40n * 86_400n * second,
+        endTimeUnixNano: noon - 40n * 86_400n * second,
+      }),
+      spanRow({
+        project: 'list',
+        traceId: traceId(12),
+        spanId: spanId(1),
+        model: 'm2',
+        requestBody: '{"messages":[{"role":"system","content":"S"},{"role":"user","content":"tell \\"me\\""}]}',
+        responseBody: '{"choices":[{"message":{"role":"assistant","content":"no\\u00e9"}}]}',
+        startTimeUnixNano: noon + 30n * second,
+        endTimeUnixNano: noon + 31n * second,
+      }),
+    ])
+    const none = {
+      agent: 'desk',
+      session: '',
+      modelCalls: 0,
+      toolCalls: 0,
+      models: [],
+      inputTokens: 0,
+      outputTokens: 0,
+      errors: 0,
+      inputPreview: '',
+      outputPreview: '',
+    }
+    expect(await store.traces({ project: 'list' })).toEqual([
+      { ...none, trace: traceId(11), startedAt: '2025-12-01T12:01:00.000Z', durationMs: 1_000 },
+      {
+        ...none,
+        trace: traceId(12),
+        startedAt: '2025-12-01T12:00:30.000Z',
+        durationMs: 1_000,
+        agent: '',
+        modelCalls: 1,
+        models: ['m2'],
+        inputPreview: 'tell "me"',
+        outputPreview: 'noé',
+      },
+      {
+        ...none,
+        trace: traceId(10),
+        startedAt: '2025-12-01T12:00:00.000Z',
+        durationMs: 3_000,
+        session: 's1',
+        modelCalls: 1,
+        toolCalls: 1,
+        models: ['gpt-4o'],
+        inputTokens: 10,
+        outputTokens: 5,
+        errors: 1,
+        inputPreview: 'Where is my order?',
+        outputPreview: 'On its way.',
+      },
+      { ...none, trace: traceId(11), startedAt: '2025-10-22T12:00:00.000Z', durationMs: 0 },
+    ])
+    expect((await store.traces({ project: 'list', limit: 1 })).map(({ trace }) => trace)).toEqual([traceId(11)])
+    expect((await store.traces({ project: 'list', model: 'gpt-4o' })).map(({ trace }) => trace)).toEqual([traceId(10)])
+    expect(
+      (await store.traces({ project: 'list', from: '2025-12-01T12:00:10Z', to: '2025-12-01T12:01:00Z' })).map(({ trace }) => trace),
+    ).toEqual([traceId(12)])
+    expect(await store.counts('list')).toEqual([{ project: 'list', episodes: 4, modelCalls: 2, toolCalls: 1 }])
+  })
+
+  test('shows no project the rows of another', async () => {
+    await store.insertSpans([
+      spanRow({ project: 'mine', traceId: traceId(20) }),
+      spanRow({ project: 'theirs', traceId: traceId(20), name: 'secret' }),
+    ])
+    expect((await store.spans('mine', [traceId(20)])).map(({ name }) => name)).toEqual(['chat gpt-4o'])
+    expect((await store.traces({ project: 'mine' })).length).toBe(1)
+    expect(await store.counts('mine')).toEqual([{ project: 'mine', episodes: 1, modelCalls: 1, toolCalls: 0 }])
+    expect(await store.traces({ project: "mine' OR 1=1 --" })).toEqual([])
+  })
+
+  test('goes on after its engine was killed', async () => {
+    await store.insertSpans([spanRow({ traceId: traceId(30) })])
+    const { readAddress } = await import('../../store/embedded/address.ts')
+    const { engineFolder } = await import('../../store/index.ts')
+    const address = readAddress(engineFolder(engine.folder))
+    process.kill(address?.pid ?? 0, 'SIGKILL')
+    await store.insertSpans([spanRow({ traceId: traceId(31) })])
+    expect(await store.spans('shop', [traceId(30), traceId(31)])).toHaveLength(2)
+  })
+
+  test('is migrated once, and refused by a version that knows less', async () => {
+    await store.migrate()
+    const address = (await import('../../store/embedded/address.ts')).readAddress(`${engine.folder}/engine`)
+    const headers = { 'X-ClickHouse-User': address?.user ?? '', 'X-ClickHouse-Key': address?.password ?? '' }
+    const again = await engine.openStore('newer')
+    await again.close()
+    await fetch(`${address?.url}/?database=newer`, {
+      method: 'POST',
+      headers,
+      body: "INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')",
+    })
+    await expect(engine.openStore('newer')).rejects.toMatchObject({ code: 'store-newer', message: expect.stringContaining('9999') })
+  })
+})
+
+test('names every setting at fault at once', async () => {
+  const environment = { HOMEGROUND_CLICKHOUSE_URL: 'ftp://x', HOMEGROUND_CLICKHOUSE_DATABASE: 'a b' }
+  const error = await openStore({ environment }).catch((thrown: unknown) => thrown)
+  expect(HomegroundError.is(error) && error.code).toBe('invalid-settings')
+  expect(String(error)).toContain('HOMEGROUND_CLICKHOUSE_URL')
+  expect(String(error)).toContain('HOMEGROUND_CLICKHOUSE_DATABASE')
+})
+
+test('says store-unavailable when no server answers', async () => {
+  await expect(openStore({ url: 'http://127.0.0.1:9', environment: {} })).rejects.toMatchObject({
+    code: 'store-unavailable',
+    retryable: true,
+  })
+})
