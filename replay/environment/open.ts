@@ -3,7 +3,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { HomegroundError, parseInput } from '@homeground/sdk/trace'
 import type { z } from 'zod'
-import { criterionSchema, type Rubric, rubricSchema } from '../rubric/types.ts'
+import { parseRubric } from '../rubric/parse-rubric.ts'
+import type { Rubric } from '../rubric/types.ts'
 import { argumentsHash } from '../tape/key.ts'
 import { environmentHash, taskHash } from './hash.ts'
 import { indexLines, type LineIndex } from './line-index.ts'
@@ -80,9 +81,7 @@ export function readSettings(folder: string): { file: EnvironmentFile; rubric: R
     path.join(folder, files.settings),
     'an environment (format 1)',
   )
-  const rubricValue = readJsonFile(folder, file.rubric)
-  rejectUnknownGraders(rubricValue, path.join(folder, file.rubric))
-  return { file, rubric: parsed(rubricSchema, rubricValue, path.join(folder, file.rubric), 'a rubric') }
+  return { file, rubric: parseRubric(readJsonFile(folder, file.rubric), path.join(folder, file.rubric)) }
 }
 
 async function checkWhole(environment: Environment, tasks: LineIndex, tapes: LineIndex): Promise<void> {
@@ -136,19 +135,6 @@ async function readTape(folder: string, index: LineIndex, position: number): Pro
     }
   }
   return tape
-}
-
-function rejectUnknownGraders(rubric: unknown, place: string): void {
-  const known: string[] = criterionSchema.options.map((option) => option.shape.type.value)
-  const criteria: unknown = typeof rubric === 'object' && rubric !== null ? Reflect.get(rubric, 'criteria') : undefined
-  if (!Array.isArray(criteria)) return
-  for (const [index, criterion] of criteria.entries()) {
-    const type: unknown = typeof criterion === 'object' && criterion !== null ? Reflect.get(criterion, 'type') : undefined
-    if (typeof type !== 'string' || known.includes(type)) continue
-    throw new HomegroundError('unknown-grader', `${place}: criteria.${index}: there is no grader of type ${JSON.stringify(type)}`, {
-      hint: `use one of ${known.join(', ')}`,
-    })
-  }
 }
 
 function rejectDoubles(index: LineIndex, file: string, what: string): void {

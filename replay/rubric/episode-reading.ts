@@ -1,5 +1,6 @@
 // What graders read out of an episode: the final answer, what was said to the user, which tool calls were made and which of them failed. Pure.
 import { canonicalJson, type Effect, type Episode, type Json, type Message, type ModelCall, type Step } from '@homeground/sdk/trace'
+import { saysFailure } from './tool-failure.ts'
 
 /** A tool call as graders see it. `failed`: its tool threw, or answered with an error in the result. */
 export interface MadeCall {
@@ -56,7 +57,7 @@ export function madeCalls(episode: Episode): MadeCall[] {
       name: call.name,
       arguments: call.arguments,
       effect: call.effect,
-      failed: call.error !== undefined || (call.result !== undefined && saysError(call.result)),
+      failed: call.error !== undefined || (call.result !== undefined && saysFailure(call.result)),
     }))
   return callsInMessages(episode)
 }
@@ -65,15 +66,6 @@ export function madeCalls(episode: Episode): MadeCall[] {
 export function callText(call: { name: string; arguments: Json }): string {
   const text = canonicalJson(call.arguments)
   return `${call.name}(${text.length > 200 ? `${text.slice(0, 199)}…` : text})`
-}
-
-/** Tools tell the model of a failure in words: text that begins with `Error` (tau-bench, most frameworks), MCP's `isError`, or an `error` member. */
-function saysError(result: Json): boolean {
-  if (typeof result === 'string') return /^\s*error\b/i.test(result)
-  if (result === null || typeof result !== 'object' || Array.isArray(result)) return false
-  if (result['isError'] === true) return true
-  const error = result['error']
-  return error !== undefined && error !== null && error !== false && error !== ''
 }
 
 function callsInMessages(episode: Episode): MadeCall[] {
@@ -85,7 +77,7 @@ function callsInMessages(episode: Episode): MadeCall[] {
       // Ids are not unique over an episode: an answer belongs to the oldest call of its id that waits.
       const at = waiting.findIndex((open) => open.id === part.id)
       const [open] = at < 0 ? [] : waiting.splice(at, 1)
-      if (open) made.push({ name: open.name, arguments: open.arguments, effect: 'unknown', failed: saysError(part.response) })
+      if (open) made.push({ name: open.name, arguments: open.arguments, effect: 'unknown', failed: saysFailure(part.response) })
     }
     for (const part of chosenOutput(call)?.parts ?? [])
       if (part.type === 'tool_call') waiting.push({ id: part.id, name: part.name, arguments: part.arguments })

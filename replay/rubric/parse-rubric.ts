@@ -1,5 +1,5 @@
 // Reads rubric.json: every fault named with its file, criterion and what was expected.
-import { HomegroundError, type Json } from '@homeground/sdk/trace'
+import { HomegroundError, type Json, parseInput } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { schemaOf } from './json-schema.ts'
 import { type Criterion, criterionSchema, type Rubric, rubricSchema } from './types.ts'
@@ -13,19 +13,20 @@ export const graderTypes: readonly string[] = criterionSchema.options.map((optio
  */
 export function parseRubric(value: unknown, place: string): Rubric {
   refuseUnknownTypes(value, place)
-  const result = rubricSchema.safeParse(value)
-  if (!result.success)
-    throw new HomegroundError('environment-invalid', `${place}: ${z.prettifyError(result.error)}`, {
-      hint: 'docs/formats.md lists the fields of each criterion type',
-    })
-  const names = result.data.criteria.map((criterion) => criterion.name)
+  const rubric = parseInput(rubricSchema, value, {
+    place,
+    what: 'a rubric',
+    code: 'environment-invalid',
+    hint: 'mend that field; docs/formats.md lists those of each criterion type',
+  })
+  const names = rubric.criteria.map((criterion) => criterion.name)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
     throw new HomegroundError('environment-invalid', `${place}: two criteria are named "${twice}"`, {
       hint: 'give each criterion a name of its own',
     })
-  for (const criterion of result.data.criteria) checkContents(criterion, place)
-  return result.data
+  for (const criterion of rubric.criteria) checkContents(criterion, place)
+  return rubric
 }
 
 const looseRubric = z.object({ criteria: z.array(z.object({ name: z.unknown(), type: z.string() })) })

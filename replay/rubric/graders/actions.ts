@@ -1,7 +1,9 @@
 // `actions`: the calls that changed the world are exactly those of the reference, in any order, and the user was told what the reference says.
 import { canonicalJson, type Json } from '@homeground/sdk/trace'
 import type { ToolSettings } from '../../environment/types.ts'
-import { isEffectful } from '../effect.ts'
+import { matchedArguments } from '../../tape/key.ts'
+import { isEffectful } from '../../tape/tape.ts'
+import { effectOf } from '../effect.ts'
 import { brokenOff, callText, madeCalls, saidToUser } from '../episode-reading.ts'
 import { says } from '../text-match.ts'
 import type { CriterionOf, Grader } from '../types.ts'
@@ -21,10 +23,11 @@ export const actions: Grader<CriterionOf<'actions'>> = ({ criterion, episode, ta
   if (expected === undefined) return { value: null, weight, reason: 'the task has no reference actions' }
   const broken = brokenOff(episode)
   if (broken !== undefined) return { value: null, weight, reason: broken }
-  const made = madeCalls(episode).filter((call) => !call.failed && isEffectful(call, tools))
+  const calls = madeCalls(episode)
+  const made = calls.filter((call) => !call.failed && isEffectful(effectOf(call, tools)))
+  const recorded = new Map(calls.map((call) => [call.name, call.effect]))
   const { missing, extra } = difference(
-    // An expected call of a tool that the environment does not know is expected all the same.
-    expected.filter((action) => isEffectful(action, tools)),
+    expected.filter(({ name }) => isEffectful(effectOf({ name, effect: recorded.get(name) }, tools))),
     made,
     tools,
   )
@@ -52,12 +55,8 @@ function difference(expected: readonly Action[], made: readonly Action[], tools:
   return { missing: [...open.values()].flat(), extra }
 }
 
+/** As the tape matches calls: after redaction, less ignored arguments. */
 function keyOf(action: Action, tools: Record<string, ToolSettings>): string {
-  const ignored = (Object.hasOwn(tools, action.name) ? tools[action.name]?.ignoreArguments : undefined) ?? []
-  const value = action.arguments
-  const kept =
-    ignored.length > 0 && value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).filter(([name]) => !ignored.includes(name)))
-      : value
-  return `${action.name} ${canonicalJson(kept)}`
+  const settings = Object.hasOwn(tools, action.name) ? tools[action.name] : undefined
+  return `${action.name} ${canonicalJson(matchedArguments(action.arguments, settings))}`
 }

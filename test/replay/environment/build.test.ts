@@ -251,7 +251,7 @@ describe('openEnvironment', () => {
       'an unknown grader',
       'rubric.json',
       (json) => json.replace('"steps",\n      "max"', '"vibes",\n      "max"'),
-      { code: 'unknown-grader', message: /rubric\.json: criteria\.0: there is no grader of type "vibes"/ },
+      { code: 'unknown-grader', message: /rubric\.json: criterion ".*" \(criteria\[0\]\) has the type "vibes", which does not exist/ },
     ],
     [
       'a field that nobody knows',
