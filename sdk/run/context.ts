@@ -1,5 +1,6 @@
 // The context that flows with a run: one AsyncLocalStorage for every copy of the SDK in the process. Two copies with two storages would run live tools in a replay.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { context, type Span, trace } from '@opentelemetry/api'
 import type { ModelTurn } from './model-turn.ts'
 import type { Seam, SeamState } from './seam.ts'
 
@@ -26,6 +27,8 @@ export interface Frame {
   /** The call id of the tool that is running, where a framework told it. */
   readonly callId?: string
   readonly replay?: Replay
+  /** With `provider: 'host'`: the host's span that stands for `spanId`. */
+  readonly hostSpan?: Span
 }
 
 /** One agent's run (or a rollout's outermost level): what its model said last, and which values its variants had. */
@@ -41,14 +44,14 @@ export interface Replay {
   readonly signal?: AbortSignal
 }
 
-/** A copy of the SDK that has answered: it will ask the seam. */
-export interface SdkCopy {
+/** A switched-on `homeground()` of any copy of the SDK: it will ask the seam. */
+export interface SdkInstance {
   readonly version: string
-  /** How many `homeground()` of it are switched on. */
-  instances: number
+  /** Finishes the spans that have ended. */
+  drain(): void
 }
 
-export type RunStorage = AsyncLocalStorage<Frame> & { copies: SdkCopy[] }
+export type RunStorage = AsyncLocalStorage<Frame> & { instances: Set<SdkInstance> }
 
 const key = Symbol.for('@homeground/sdk/seam@1')
 
@@ -58,9 +61,16 @@ export const runStorage: RunStorage = sharedStorage()
 function sharedStorage(): RunStorage {
   const found: RunStorage | undefined = Reflect.get(globalThis, key)
   if (found !== undefined) return found
-  const made: RunStorage = Object.assign(new AsyncLocalStorage<Frame>(), { copies: [] })
+  const made: RunStorage = Object.assign(new AsyncLocalStorage<Frame>(), { instances: new Set<SdkInstance>() })
   Object.defineProperty(globalThis, key, { value: made })
   return made
+}
+
+/** Runs `part` under this frame; with the host's provider its spans nest there too. */
+export function enterFrame<T>(frame: Frame, part: () => T): T {
+  const { hostSpan } = frame
+  if (hostSpan === undefined) return runStorage.run(frame, part)
+  return runStorage.run(frame, () => context.with(trace.setSpan(context.active(), hostSpan), part))
 }
 
 /** The frame of the code that is running now. */

@@ -12,9 +12,9 @@ export async function withSeam<T>(replay: Replay, fn: () => Promise<T>): Promise
   try {
     return await runStorage.run(frame, fn)
   } finally {
-    // Spans are finished off the caller's tick: two turns of the event loop after the last call has answered.
+    // The product has its answers a moment before their spans have ended (a stream's last read, a cancel on its way).
     await new Promise((resolve) => setImmediate(resolve))
-    await new Promise((resolve) => setImmediate(resolve))
+    for (const instance of runStorage.instances) instance.drain()
   }
 }
 
@@ -23,5 +23,5 @@ export async function withSeam<T>(replay: Replay, fn: () => Promise<T>): Promise
  * before its first rollout: without an answer its tools would run live (error `seam-not-found`).
  */
 export function seamHandshake(): boolean {
-  return runStorage.copies.some((copy) => copy.instances > 0)
+  return runStorage.instances.size > 0
 }

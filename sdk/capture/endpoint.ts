@@ -1,0 +1,50 @@
+// Which requests are model calls, told by the URL alone: the dialect, the operation, the provider. Never reads a query, where keys may be.
+
+export interface Endpoint {
+  /** The wire dialect, e.g. `openai.chat`; absent where the path is not known. */
+  api: string | undefined
+  /** `gen_ai.operation.name`. */
+  operation: string
+  provider: string
+  host: string
+  port: number | undefined
+}
+
+const paths: readonly [pattern: RegExp, api: string, operation: string, provider: string][] = [
+  [/\/chat\/completions$/, 'openai.chat', 'chat', 'openai'],
+  [/\/responses$/, 'openai.responses', 'chat', 'openai'],
+  [/\/v1\/messages$/, 'anthropic.messages', 'chat', 'anthropic'],
+  [/\/publishers\/anthropic\/models\/[^/]+:(stream)?[rR]awPredict$/, 'anthropic.messages', 'chat', 'anthropic'],
+  [/\/model\/[^/]*anthropic[^/]*\/invoke(-with-response-stream)?$/, 'anthropic.messages', 'chat', 'anthropic'],
+  [/\/embeddings$/, 'openai.embeddings', 'embeddings', 'openai'],
+  [/\/completions$/, 'openai.completions', 'text_completion', 'openai'],
+]
+
+/** Host name endings and the GenAI conventions' names for who answers there. */
+const providers: readonly [ending: string, provider: string][] = [
+  ['api.openai.com', 'openai'],
+  ['.openai.azure.com', 'azure.ai.openai'],
+  ['.services.ai.azure.com', 'azure.ai.inference'],
+  ['api.anthropic.com', 'anthropic'],
+  ['-aiplatform.googleapis.com', 'gcp.vertex_ai'],
+  ['aiplatform.googleapis.com', 'gcp.vertex_ai'],
+  ['generativelanguage.googleapis.com', 'gcp.gemini'],
+  ['.amazonaws.com', 'aws.bedrock'],
+  ['api.mistral.ai', 'mistral_ai'],
+  ['api.deepseek.com', 'deepseek'],
+  ['api.groq.com', 'groq'],
+  ['api.x.ai', 'x_ai'],
+  ['api.perplexity.ai', 'perplexity'],
+  ['api.cohere.com', 'cohere'],
+]
+
+/** `undefined` where the URL is not one, or not a model call's; with `every`, unknown paths are understood as far as they go. */
+export function endpointOf(url: string, every: boolean): Endpoint | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, pathname, port } = new URL(url)
+  const known = paths.find(([pattern]) => pattern.test(pathname))
+  if (known === undefined && !every) return undefined
+  const [, api, operation, assumed] = known ?? [undefined, undefined, pathname.split('/').filter(Boolean).slice(-2).join('/'), 'openai']
+  const provider = providers.find(([ending]) => hostname.endsWith(ending))?.[1] ?? assumed
+  return { api, operation, provider, host: hostname, port: port === '' ? undefined : Number(port) }
+}

@@ -1,0 +1,146 @@
+// One HTTP attempt of a model call, from the request to the last byte that the caller read. While the call runs it only keeps references and copies bytes;
+// bodies are put together and parsed on a later turn, or when a tool asks which call it serves.
+import type { ModelTurn, RequestedCall } from '../run/model-turn.ts'
+import { type OpenSpan, type Recorder, spanKind } from '../run/recorder.ts'
+import { genAi, homeground } from '../trace/attributes.ts'
+import { assembleAnthropicMessages } from '../trace/dialects/anthropic-messages-stream.ts'
+import type { StreamAssembler } from '../trace/dialects/dialect.ts'
+import { assembleOpenAiChat } from '../trace/dialects/openai-chat-stream.ts'
+import { assembleOpenAiResponses } from '../trace/dialects/openai-responses-stream.ts'
+import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
+import type { Json } from '../trace/episode.ts'
+import { asObject, asText, parseJson } from '../trace/json.ts'
+import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
+import { ByteCollector } from './byte-collector.ts'
+import type { ModelRequest } from './model-request.ts'
+import { type BodyWatcher, watchResponse } from './watch-response.ts'
+
+const assemblers: Record<string, () => StreamAssembler> = {
+  'openai.chat': assembleOpenAiChat,
+  'openai.responses': assembleOpenAiResponses,
+  'anthropic.messages': assembleAnthropicMessages,
+}
+
+export class ModelCall implements BodyWatcher, ModelTurn {
+  readonly served = new Set<number>()
+  private readonly recorder: Recorder
+  private readonly request: ModelRequest
+  private readonly span: OpenSpan
+  private readonly collector: ByteCollector
+  private wholeText: string | undefined
+  private status: number | undefined
+  private stream = false
+  private textual = true
+  private firstChunkMs: number | undefined
+  private how: 'done' | 'left' | { error: unknown } | undefined
+
+  constructor(recorder: Recorder, request: ModelRequest, maxBodyBytes: number) {
+    this.recorder = recorder
+    this.request = request
+    this.span = recorder.start(request.endpoint.operation, spanKind.client)
+    this.collector = new ByteCollector(maxBodyBytes)
+  }
+
+  /** The response has come; its body is watched from here on. */
+  respond(response: Response): void {
+    this.status = response.status
+    const type = response.headers.get('content-type') ?? ''
+    this.stream = type.startsWith('text/event-stream')
+    this.textual = this.stream || type === '' || /json|text|xml|html/.test(type)
+    const run = this.span.frame?.run
+    if (run !== undefined && response.ok) run.turn = this
+    watchResponse(response, this)
+  }
+
+  /** There was no response. */
+  failed(error: unknown): void {
+    this.end({ error })
+  }
+
+  chunk(bytes: Uint8Array): void {
+    this.firstChunkMs ??= this.recorder.now()
+    if (this.textual) this.collector.add(bytes)
+  }
+
+  whole(text: string): void {
+    if (this.collector.byteLength === 0 && this.how === undefined) this.wholeText = text
+  }
+
+  end(how: 'done' | 'left' | { error: unknown }): void {
+    if (this.how !== undefined) return
+    this.how = how
+    const end = (): void => this.recorder.end(this.span, () => this.fill())
+    const { pendingBody } = this.request
+    if (pendingBody === undefined) end()
+    else pendingBody.then(end, end)
+  }
+
+  calls(): readonly RequestedCall[] {
+    return this.recorder.guard(() => requestedCalls(this.read().body ?? {}), [])
+  }
+
+  private fill(): void {
+    const { recorder, request, span } = this
+    const { attributes } = span
+    const { endpoint } = request
+    const content = recorder.capturesContent(span.frame)
+    const sent = asObject(request.body === undefined ? undefined : parseJson(request.body)) ?? {}
+    attributes[genAi.operationName] = endpoint.operation
+    attributes[genAi.providerName] = endpoint.provider
+    attributes[genAi.serverAddress] = endpoint.host
+    if (endpoint.port !== undefined) attributes[genAi.serverPort] = endpoint.port
+    if (endpoint.api !== undefined) attributes[homeground.api] = endpoint.api
+    attributes[homeground.attempt] = request.attempt
+    addRequestFacts(attributes, sent)
+    const model = attributes[genAi.requestModel]
+    if (typeof model === 'string') span.name = `${endpoint.operation} ${model}`
+    if (content && request.body !== undefined) attributes[homeground.requestBody] = request.body
+    if (this.status !== undefined) attributes[genAi.httpStatusCode] = this.status
+    if (this.stream && this.firstChunkMs !== undefined)
+      attributes[homeground.firstChunkMs] = Math.round((this.firstChunkMs - span.startMs) * 1000) / 1000
+
+    const { text, body, whole, error } = this.read()
+    if (body !== undefined && this.status !== undefined && this.status < 400) addResponseFacts(attributes, body)
+    if (content && text !== undefined) attributes[homeground.responseBody] = text
+    if (this.collector.truncated) attributes[homeground.partial] = true
+    this.conclude(whole, error, body)
+  }
+
+  /** How the call ended: HTTP error, error event, broken connection, left early, or well. */
+  private conclude(whole: boolean, event: { type: string; message: string } | undefined, body: { [key: string]: Json } | undefined): void {
+    const { span, how } = this
+    if (this.status !== undefined && this.status >= 400) {
+      const error = asObject(body?.['error'])
+      span.error = {
+        type: String(this.status),
+        message: asText(error?.['message']) ?? asText(body?.['message']) ?? asText(body?.['error']) ?? '',
+      }
+    } else if (event !== undefined) span.error = event
+    else if (typeof how === 'object') {
+      const { name, message } = how.error instanceof Error ? how.error : { name: 'Error', message: String(how.error) }
+      // A caller that breaks off a body it has begun to read has left; nothing failed.
+      if (name === 'AbortError' && this.status !== undefined) span.attributes[homeground.partial] = true
+      else span.error = { type: name, message }
+    } else if (!whole) span.attributes[homeground.partial] = true
+  }
+
+  /** What has come so far: the text to record, the body parsed, whether it is whole, and an error that the stream told. */
+  private read(): { text?: string; body?: { [key: string]: Json }; whole: boolean; error?: { type: string; message: string } } {
+    const ended = this.how === 'done'
+    const raw = this.wholeText ?? this.collector.text()
+    if (raw === '') return { whole: ended && !this.stream }
+    const assemble = this.stream && this.request.endpoint.api !== undefined ? assemblers[this.request.endpoint.api] : undefined
+    if (assemble === undefined) {
+      const body = this.stream ? undefined : asObject(parseJson(raw))
+      return { text: raw, whole: ended, ...(body === undefined ? {} : { body }) }
+    }
+    const assembler = assemble()
+    readServerSentEvents(raw, (data, name) => assembler.add(data, name))
+    const body = assembler.body()
+    return {
+      whole: assembler.complete,
+      ...(body === undefined ? {} : { body, text: JSON.stringify(body) }),
+      ...(assembler.error === undefined ? {} : { error: assembler.error }),
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// What a `fetch` call says, as far as it is a model call's request. Reads the arguments and changes nothing.
+import { type Endpoint, endpointOf } from './endpoint.ts'
+
+export interface ModelRequest {
+  url: string
+  method: string
+  endpoint: Endpoint
+  /** The body's text; absent where it is none (a form, a stream), or not here yet. */
+  body: string | undefined
+  /** Resolves when `body` is filled, where the body had to be read from a Request. */
+  pendingBody: Promise<void> | undefined
+  headers: Headers | undefined
+  /** From 1; vendors' clients number their retries in a header. */
+  attempt: number
+  signal: AbortSignal | undefined
+}
+
+/** `undefined` where the request is not recorded: no POST, or no model call. With `every`, all POSTs of a vendor's client are. */
+export function readModelRequest(input: unknown, init: unknown, every: boolean): ModelRequest | undefined {
+  const request = input instanceof Request ? input : undefined
+  const url = request?.url ?? (input instanceof URL ? input.href : String(input))
+  const method = text(member(init, 'method')) ?? request?.method ?? 'GET'
+  if (method.toUpperCase() !== 'POST') return undefined
+  const endpoint = endpointOf(url, every)
+  if (endpoint === undefined) return undefined
+  const given = member(init, 'headers') ?? request?.headers
+  const made: ModelRequest = {
+    url,
+    method,
+    endpoint,
+    body: bodyText(member(init, 'body')),
+    pendingBody: undefined,
+    headers: given instanceof Headers ? given : undefined,
+    attempt: 1,
+    signal: signalOf(member(init, 'signal')) ?? request?.signal,
+  }
+  const retry = given instanceof Headers ? given.get('x-stainless-retry-count') : text(member(given, 'x-stainless-retry-count'))
+  if (retry !== null && retry !== undefined) made.attempt = Number(retry) + 1 || 1
+  if (request !== undefined && made.body === undefined && request.body !== null) {
+    made.pendingBody = request
+      .clone()
+      .text()
+      .then((body) => {
+        made.body = body
+      })
+  }
+  return made
+}
+
+/** All headers, for a replay that wants to see them. */
+export function headersOf(input: unknown, init: unknown): Headers {
+  const given: unknown = member(init, 'headers') ?? (input instanceof Request ? input.headers : undefined)
+  const headers = new Headers()
+  const pairs: Iterable<readonly [string, unknown]> =
+    given instanceof Headers ? given : Array.isArray(given) ? given : Object.entries(given ?? {})
+  for (const [name, value] of pairs) headers.set(name, String(value))
+  return headers
+}
+
+function bodyText(body: unknown): string | undefined {
+  if (typeof body === 'string') return body
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
+  if (body instanceof ArrayBuffer) return Buffer.from(body).toString('utf8')
+  return undefined
+}
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function signalOf(value: unknown): AbortSignal | undefined {
+  return value instanceof AbortSignal ? value : undefined
+}

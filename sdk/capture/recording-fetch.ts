@@ -1,0 +1,79 @@
+// A fetch that records. It calls the fetch that it was given with the same arguments and returns the promise that it got.
+import { currentFrame, type Replay } from '../run/context.ts'
+import type { Recorder } from '../run/recorder.ts'
+import { ModelCall } from './model-call.ts'
+import { headersOf, type ModelRequest, readModelRequest } from './model-request.ts'
+
+export type Fetch = typeof globalThis.fetch
+
+const marker = Symbol.for('@homeground/sdk/recording@1')
+
+/** True for a fetch made by any copy of `recordingFetch`. */
+export function isRecording(value: unknown): boolean {
+  return typeof value === 'function' && Reflect.get(value, marker) !== undefined
+}
+
+/** The fetch underneath, where this one records: our own requests must not be recorded. */
+export function unrecorded(value: Fetch): Fetch {
+  const inner: Fetch | undefined = Reflect.get(value, marker)
+  return inner ?? value
+}
+
+/** `every`: record all POSTs (a vendor's client), not only known model endpoints (the global fetch). */
+export function recordingFetch(inner: Fetch, recorder: Recorder, options: { every: boolean; maxBodyBytes: number }): Fetch {
+  function fetch(this: unknown, ...given: Parameters<Fetch>): Promise<Response> {
+    const [input, init] = given
+    const send = (): Promise<Response> => Reflect.apply(inner, this, given)
+    const request = recorder.guard(() => readModelRequest(input, init, options.every), undefined)
+    if (request === undefined) return send()
+    const call = recorder.guard(() => new ModelCall(recorder, request, options.maxBodyBytes), undefined)
+    if (call === undefined) return send()
+    const frame = currentFrame()
+    const promise = attempt(
+      () => (frame?.replay === undefined ? send() : replayed(frame.replay, frame.agents, request, headersOf(input, init), send)),
+      call,
+    )
+    Promise.resolve(promise).then(
+      (response) => respond(response, call, recorder),
+      (error: unknown) => recorder.guard(() => call.failed(error), undefined),
+    )
+    return promise
+  }
+  Object.defineProperty(fetch, marker, { value: inner })
+  return fetch
+}
+
+function respond(response: Response, call: ModelCall, recorder: Recorder): void {
+  try {
+    call.respond(response)
+  } catch (error) {
+    // No Response that can be watched (a fake's, a frozen one): the call is recorded without its body.
+    recorder.failed(error)
+    call.end('done')
+  }
+}
+
+/** A fetch that throws at once, against its contract, still ends its span. */
+function attempt(send: () => Promise<Response>, call: ModelCall): Promise<Response> {
+  try {
+    return send()
+  } catch (error) {
+    call.failed(error)
+    throw error
+  }
+}
+
+async function replayed(
+  replay: Replay,
+  agents: readonly string[],
+  request: ModelRequest,
+  headers: Headers,
+  live: () => Promise<Response>,
+): Promise<Response> {
+  replay.signal?.throwIfAborted()
+  if (replay.seam.model === undefined) return await live()
+  await request.pendingBody
+  const signals = [request.signal, replay.signal].filter((signal) => signal !== undefined)
+  const { url, method, body, endpoint } = request
+  return await replay.seam.model({ url, method, headers, body, api: endpoint.api, signal: AbortSignal.any(signals), agents, live })
+}

@@ -1,0 +1,92 @@
+// Hands spans to the user's own exporter in batches. What it throws is counted; a batch is offered once, since only the exporter knows what it has kept.
+import { setImmediate } from 'node:timers'
+import { diag } from '@opentelemetry/api'
+import type { Stats } from '../run/stats.ts'
+import type { SpanRecord } from '../trace/span.ts'
+import type { SpanSink } from './sink.ts'
+import type { Exporter, FeedbackRecord } from './types.ts'
+import { withTimeout } from './with-timeout.ts'
+
+const batchSize = 512
+
+export class ExporterSink implements SpanSink {
+  private readonly exporter: Exporter
+  private readonly stats: Stats
+  private readonly maxSpans: number
+  private queue: SpanRecord[] = []
+  private feedback: FeedbackRecord[] = []
+  private running: Promise<void> | undefined
+  private closed = false
+  private warned = false
+
+  /** `maxSpans` bounds the queue: user exporters get records, whose size is not known. */
+  constructor(exporter: Exporter, stats: Stats, maxSpans: number) {
+    this.exporter = exporter
+    this.stats = stats
+    this.maxSpans = maxSpans
+  }
+
+  add(span: SpanRecord): void {
+    if (this.closed || this.queue.length >= this.maxSpans) {
+      this.stats.dropped += 1
+      return
+    }
+    this.queue.push(span)
+    this.stats.queuedSpans = this.queue.length
+    void this.run()
+  }
+
+  addFeedback(feedback: FeedbackRecord): void {
+    if (this.closed || this.feedback.length >= this.maxSpans) this.stats.droppedFeedback += 1
+    else this.feedback.push(feedback)
+    void this.run()
+  }
+
+  async flush(timeoutMs: number): Promise<boolean> {
+    return await withTimeout(timeoutMs, async () => {
+      while (this.queue.length > 0 || this.feedback.length > 0 || this.running !== undefined) await this.run()
+      await this.call(() => this.exporter.flush?.(), 0)
+    })
+  }
+
+  async shutdown(timeoutMs: number): Promise<void> {
+    await this.flush(timeoutMs)
+    this.closed = true
+    await withTimeout(timeoutMs, () => this.call(() => this.exporter.shutdown?.(), 0))
+  }
+
+  private run(): Promise<void> {
+    this.running ??= this.work().finally(() => {
+      this.running = undefined
+    })
+    return this.running
+  }
+
+  private async work(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    while (this.queue.length > 0) {
+      const batch = this.queue.splice(0, batchSize)
+      this.stats.queuedSpans = this.queue.length
+      if (await this.call(() => this.exporter.export(batch), batch.length)) this.stats.exported += batch.length
+    }
+    if (this.feedback.length === 0) return
+    const batch = this.feedback.splice(0)
+    const { exporter } = this
+    if (exporter.exportFeedback === undefined) this.stats.droppedFeedback += batch.length
+    else if (!(await this.call(() => exporter.exportFeedback?.(batch), 0))) this.stats.droppedFeedback += batch.length
+  }
+
+  private async call(work: () => unknown, spans: number): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      this.stats.exportErrors += 1
+      this.stats.dropped += spans
+      if (!this.warned)
+        diag.warn(`homeground: the exporter failed; ${spans} spans are lost: ${error instanceof Error ? error.message : String(error)}`)
+      this.warned = true
+      return false
+    }
+  }
+}

@@ -1,0 +1,226 @@
+// homeground(): one object that a product keeps; records its model calls, tools and agents, and lets a replay take hold of them.
+import { isSpanContextValid, type Span, trace } from '@opentelemetry/api'
+import { type Fetch, isRecording, recordingFetch, unrecorded } from './capture/recording-fetch.ts'
+import { wrapClient } from './capture/wrap-client.ts'
+import { ExporterSink } from './export/exporter-sink.ts'
+import { OtlpSender } from './export/otlp-sender.ts'
+import { OtlpSink } from './export/otlp-sink.ts'
+import type { SpanSink } from './export/sink.ts'
+import { type AgentOptions, recordAgent } from './run/agent.ts'
+import { systemClock } from './run/clock.ts'
+import { currentFrame, runStorage } from './run/context.ts'
+import { type FeedbackOptions, sendFeedback } from './run/feedback.ts'
+import { randomIds } from './run/ids.ts'
+import { recordInstant, recordIo } from './run/io.ts'
+import { Recorder } from './run/recorder.ts'
+import { type SessionOptions, withSession } from './run/session.ts'
+import type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-schema.ts'
+import { noStats, type Stats } from './run/stats.ts'
+import { recordTool, type Tool, type ToolOptions } from './run/tool.ts'
+import type { ToolAnswer, ToolCallLike } from './run/tool-call.ts'
+import type { ChatToolDefinition, MessagesToolDefinition, ResponsesToolDefinition } from './run/tool-registry.ts'
+import { chatDefinition, messagesDefinition, responsesDefinition, ToolRegistry } from './run/tool-registry.ts'
+import { chooseVariant } from './run/variant.ts'
+import { type HomegroundOptions, resolveSettings, type Settings } from './settings.ts'
+import { genAi, homeground as names } from './trace/attributes.ts'
+import type { Json } from './trace/episode.ts'
+import type { Attributes } from './trace/span.ts'
+import { version } from './version.ts'
+
+/** What `homeground()` gives. Nothing of it throws into the product or waits for the collector, but where its comment says so. */
+export interface Homeground {
+  /** True unless switched off. */
+  readonly enabled: boolean
+  /** Makes a vendor's client (openai, @anthropic-ai/sdk, …) record its calls. Returns the same client. */
+  wrap<Client extends object>(client: Client): Client
+  /** The global fetch, recording calls to known model endpoints: for clients that take a `fetch` option. */
+  readonly fetch: Fetch
+  /** The agent function, recording: one call of it is one episode. */
+  agent<Args extends unknown[], Result>(
+    name: string,
+    fn: (...args: Args) => Result,
+    options?: AgentOptions<Args>,
+  ): (...args: Args) => Result
+  /** A function that the model may call. @throws HomegroundError invalid-argument where the parameters can give no JSON Schema */
+  tool<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result>(
+    options: ToolOptions<Parameters, Context, Result>,
+  ): Tool<ArgumentsOf<Parameters>, Context, Result>
+  /** Serves a tool call of a model's message by the tool of its name. Bad arguments, unknown tools and errors become text for the model. */
+  callTool(call: ToolCallLike): Promise<ToolAnswer>
+  /** Definitions of the tools made so far, for a request's `tools`; `names` picks some. @throws HomegroundError invalid-argument for an unknown name */
+  toolDefinitions(api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
+  toolDefinitions(api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
+  toolDefinitions(api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
+  /** Reads what the model did not ask for; rejects as `fn` does. */
+  io<Result>(name: string, fn: () => Result | Promise<Result>, options?: { key?: unknown }): Promise<Result>
+  /** Milliseconds since the epoch, recorded, so that a replay can give the same again. */
+  now(): number
+  /** A number in [0, 1), recorded. */
+  random(): number
+  /** The value of what is under test: a prompt, a model, a switch. */
+  variant<Value extends Json>(name: string, otherwise: Value): Value
+  /** Everything that `fn` starts belongs to this session. */
+  session<Result>(session: SessionOptions, fn: () => Result): Result
+  /** The trace id of the run that this is called in: keep it, to give feedback later. */
+  trace(): string | undefined
+  feedback(name: string, value: number | boolean | string, options?: FeedbackOptions): void
+  /** Sends what is waiting. True when all of it was delivered within the time. @default 10000 ms */
+  flush(timeoutMs?: number): Promise<boolean>
+  /** Flushes and stops; what runs afterwards passes through unrecorded. */
+  shutdown(timeoutMs?: number): Promise<void>
+  stats(): Stats
+}
+
+/** @throws HomegroundError invalid-argument where `project` is missing or `endpoint` is no URL */
+export function homeground(options: HomegroundOptions): Homeground {
+  const settings = resolveSettings(options, process.env)
+  return settings.enabled ? new Recording(settings).api() : straightThrough()
+}
+
+class Recording {
+  private readonly settings: Settings
+  private readonly stats = noStats()
+  private readonly sink: SpanSink
+  private readonly recorder: Recorder
+  private readonly tools: ToolRegistry
+  private closing: Promise<void> | undefined
+
+  constructor(settings: Settings) {
+    this.settings = settings
+    const scope = { name: '@homeground/sdk', version }
+    const resource: Attributes = {
+      ...settings.resource,
+      [genAi.serviceName]: settings.serviceName,
+      [names.project]: settings.project,
+    }
+    this.sink = this.makeSink(resource, scope)
+    const tracer = settings.provider === 'host' ? { startSpan: hostSpan } : undefined
+    this.recorder = new Recorder({
+      clock: systemClock(),
+      ids: randomIds(),
+      sink: this.sink,
+      stats: this.stats,
+      resource,
+      scope,
+      captureContent: settings.captureContent,
+      sample: (traceId) => settings.sample >= 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < settings.sample,
+      ...(tracer === undefined ? {} : { tracer }),
+    })
+    this.tools = new ToolRegistry(this.recorder)
+  }
+
+  api(): Homeground {
+    const { recorder, settings, tools, sink, stats } = this
+    const instance = { version, drain: () => recorder.drain() }
+    runStorage.instances.add(instance)
+    const beforeExit = (): void => void this.flush(settings.exportTimeoutMs)
+    process.once('beforeExit', beforeExit)
+    // Read on each call: a test or an instrumentation may have set the global since.
+    const live: Fetch = (...given) => Reflect.apply(globalThis.fetch, undefined, given)
+    const recording = recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
+    return {
+      enabled: true,
+      wrap: (client) => wrapClient(client, recorder, settings.maxBodyBytes),
+      fetch: isRecording(globalThis.fetch) ? live : recording,
+      agent: (name, fn, options = {}) => recordAgent(recorder, name, fn, options),
+      tool: (options) => {
+        const tool = recordTool(recorder, options)
+        tools.add({ ...tool, call: (call) => Reflect.apply(tool.call, tool, [call]) })
+        return tool
+      },
+      callTool: (call) => tools.call(call),
+      toolDefinitions: definitionsOf(tools),
+      io: (name, fn, options) => recordIo(recorder, name, fn, options?.key),
+      now: () => recordInstant(recorder, 'now', Date.now),
+      random: () => recordInstant(recorder, 'random', Math.random),
+      variant: (name, otherwise) => chooseVariant(name, otherwise, settings.variants),
+      session: withSession,
+      trace: () => currentFrame()?.traceId,
+      feedback: (name, value, options = {}) => recorder.guard(() => sendFeedback(sink, settings.project, name, value, options), undefined),
+      flush: (timeoutMs = 10_000) => this.flush(timeoutMs),
+      shutdown: (timeoutMs = 10_000) => {
+        this.closing ??= this.shutdown(timeoutMs).finally(() => {
+          runStorage.instances.delete(instance)
+          process.removeListener('beforeExit', beforeExit)
+        })
+        return this.closing
+      },
+      stats: () => ({ ...stats }),
+    }
+  }
+
+  private async flush(timeoutMs: number): Promise<boolean> {
+    this.recorder.drain()
+    return await this.sink.flush(timeoutMs)
+  }
+
+  private async shutdown(timeoutMs: number): Promise<void> {
+    this.recorder.drain()
+    await this.sink.shutdown(timeoutMs)
+  }
+
+  private makeSink(resource: Attributes, scope: { name: string; version: string }): SpanSink {
+    const { settings, stats } = this
+    if (settings.exporter !== undefined) return new ExporterSink(settings.exporter, stats, 100_000)
+    const sender = new OtlpSender({
+      endpoint: settings.endpoint,
+      apiKey: settings.apiKey,
+      compression: settings.compression,
+      timeoutMs: settings.exportTimeoutMs,
+      fetch: (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given),
+      random: Math.random,
+    })
+    const { maxQueueBytes, exportDelayMs: delayMs } = settings
+    return new OtlpSink({ sender, stats, resource, scope, maxQueueBytes, maxBatchBytes: 2 * 1024 * 1024, delayMs })
+  }
+}
+
+/** Off: the functions that were given, nothing around them. */
+function straightThrough(): Homeground {
+  const tools = new ToolRegistry(undefined)
+  return {
+    enabled: false,
+    wrap: (client) => client,
+    fetch: globalThis.fetch,
+    agent: (_, fn) => fn,
+    tool: (options) => {
+      const tool = recordTool(undefined, options)
+      tools.add({ ...tool, call: (call) => Reflect.apply(tool.call, tool, [call]) })
+      return tool
+    },
+    callTool: (call) => tools.call(call),
+    toolDefinitions: definitionsOf(tools),
+    io: async (_, fn) => await fn(),
+    now: Date.now,
+    random: Math.random,
+    variant: (_, otherwise) => otherwise,
+    session: (_, fn) => fn(),
+    trace: () => undefined,
+    feedback: () => undefined,
+    flush: async () => true,
+    shutdown: async () => undefined,
+    stats: noStats,
+  }
+}
+
+function definitionsOf(tools: ToolRegistry): Homeground['toolDefinitions'] {
+  function definitions(api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
+  function definitions(api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
+  function definitions(api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
+  function definitions(
+    api?: string,
+    names?: readonly string[],
+  ): ChatToolDefinition[] | ResponsesToolDefinition[] | MessagesToolDefinition[] {
+    const picked = tools.named(names)
+    if (api === 'openai.responses') return picked.map(responsesDefinition)
+    if (api === 'anthropic.messages') return picked.map(messagesDefinition)
+    return picked.map(chatDefinition)
+  }
+  return definitions
+}
+
+/** A span of the host's provider; none where no provider is registered. */
+function hostSpan(name: string, kind: 1 | 3): Span | undefined {
+  const span = trace.getTracer('@homeground/sdk', version).startSpan(name, { kind: kind - 1 })
+  return isSpanContextValid(span.spanContext()) ? span : undefined
+}

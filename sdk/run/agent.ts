@@ -1,0 +1,73 @@
+// hg.agent: the whole agent as one span, above all that it does.
+import { genAi, homeground, operation } from '../trace/attributes.ts'
+import { enterFrame, type Frame } from './context.ts'
+import { errorOf } from './error-of.ts'
+import { jsonText } from './json-value.ts'
+import { observe } from './observe.ts'
+import { type Recorder, spanKind } from './recorder.ts'
+import type { SessionOptions } from './session.ts'
+
+export interface AgentOptions<Args extends unknown[]> {
+  version?: string
+  /** Who it runs for; a function is asked with the agent's arguments. Wins over `hg.session`. */
+  session?: SessionOptions | ((...args: Args) => SessionOptions | undefined)
+  /** False: no bodies, arguments and results are recorded beneath it. @default the instance's */
+  captureContent?: boolean
+}
+
+/** The agent function, recording. Arguments, result, errors and `this` pass through untouched; the agents inside run in lanes of their own. */
+export function recordAgent<Args extends unknown[], Result>(
+  recorder: Recorder,
+  name: string,
+  fn: (...args: Args) => Result,
+  options: AgentOptions<Args>,
+): (...args: Args) => Result {
+  return function agent(this: unknown, ...args: Args): Result {
+    const call = (): Result => Reflect.apply(fn, this, args)
+    const begun = recorder.guard(() => begin(recorder, name, args, options), undefined)
+    if (begun === undefined) return call()
+    const { span, frame } = begun
+    return observe(
+      call,
+      {
+        done: (value) => {
+          const output = recorder.guard(() => (recorder.capturesContent(frame) ? jsonText(value) : undefined), undefined)
+          recorder.end(span, () => {
+            if (output !== undefined) span.attributes[homeground.agentOutput] = output
+          })
+        },
+        failed: (error) => {
+          span.error = errorOf(error)
+          recorder.end(span)
+        },
+      },
+      (part) => enterFrame(frame, part),
+    )
+  }
+}
+
+function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: Args, options: AgentOptions<Args>) {
+  const span = recorder.start(`${operation.invokeAgent} ${name}`, spanKind.internal)
+  const above = span.frame
+  const session = typeof options.session === 'function' ? options.session(...args) : options.session
+  const frame: Frame = {
+    ...above,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    agents: [...(above?.agents ?? []), name],
+    run: { variants: { ...above?.run?.variants } },
+    ...(session?.id === undefined ? {} : { session: session.id }),
+    ...(session?.user === undefined ? {} : { user: session.user }),
+    ...(session?.tags === undefined ? {} : { tags: { ...above?.tags, ...session.tags } }),
+    ...(options.captureContent === undefined ? {} : { captureContent: options.captureContent }),
+    ...(span.hostSpan === undefined ? {} : { hostSpan: span.hostSpan }),
+  }
+  span.frame = frame
+  span.attributes[genAi.operationName] = operation.invokeAgent
+  span.attributes[genAi.agentName] = name
+  if (options.version !== undefined) span.attributes[genAi.agentVersion] = options.version
+  // Now, not at the end: an agent appends to the very messages that it was given.
+  const input = args.length === 0 || !recorder.capturesContent(frame) ? undefined : jsonText(args.length === 1 ? args[0] : args)
+  if (input !== undefined) span.attributes[homeground.agentInput] = input
+  return { span, frame }
+}

@@ -1,0 +1,65 @@
+// hg.io: what the product reads without the model asking (history, profile, retrieval, flags), taped like a tool. Also its clock and its dice.
+import { homeground } from '../trace/attributes.ts'
+import type { Json } from '../trace/episode.ts'
+import { currentFrame, type Frame } from './context.ts'
+import { errorOf } from './error-of.ts'
+import { jsonText, jsonValue } from './json-value.ts'
+import { type OpenSpan, type Recorder, spanKind } from './recorder.ts'
+
+/** Runs `fn` and records what it gave; in a replay the tape answers instead (as JSON: a Date comes back as text). */
+export async function recordIo<Result>(
+  recorder: Recorder,
+  name: string,
+  fn: () => Result | Promise<Result>,
+  key: unknown,
+): Promise<Result> {
+  const frame = currentFrame()
+  const span = recorder.guard(() => begin(recorder, frame, name, key), undefined)
+  if (span === undefined) return await fn()
+  try {
+    const result = await answer(frame, name, jsonValue(key), fn)
+    recorder.guard(() => end(recorder, span, result), undefined)
+    return result
+  } catch (error) {
+    span.error = errorOf(error)
+    recorder.end(span)
+    throw error
+  }
+}
+
+/** A read that cannot wait (the clock, a random number): recorded as an io read of that name. */
+export function recordInstant(recorder: Recorder, name: 'now' | 'random', live: () => number): number {
+  const frame = currentFrame()
+  const value = frame?.replay?.seam[name]?.() ?? live()
+  recorder.guard(() => end(recorder, begin(recorder, frame, name, undefined), value), undefined)
+  return value
+}
+
+async function answer<Result>(
+  frame: Frame | undefined,
+  name: string,
+  key: Json | undefined,
+  fn: () => Result | Promise<Result>,
+): Promise<Result> {
+  const replay = frame?.replay
+  replay?.signal?.throwIfAborted()
+  if (replay?.seam.io === undefined) return await fn()
+  const live = async (): Promise<Json | undefined> => jsonValue(await fn())
+  // A recorded answer has the shape of the live one, or the recording is not of this product.
+  return (await replay.seam.io({ name, key, agents: frame?.agents ?? [], live })) as Result
+}
+
+function begin(recorder: Recorder, frame: Frame | undefined, name: string, key: unknown): OpenSpan {
+  const span = recorder.start(`io ${name}`, spanKind.internal, frame)
+  span.attributes[homeground.ioName] = name
+  const text = recorder.capturesContent(frame) ? jsonText(key) : undefined
+  if (text !== undefined) span.attributes[homeground.ioKey] = text
+  return span
+}
+
+function end(recorder: Recorder, span: OpenSpan, result: unknown): void {
+  const text = recorder.capturesContent(span.frame) ? jsonText(result) : undefined
+  recorder.end(span, () => {
+    if (text !== undefined) span.attributes[homeground.ioResult] = text
+  })
+}

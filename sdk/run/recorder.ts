@@ -1,0 +1,222 @@
+// Makes spans and brings them to where they go, off the product's tick. A recorder of our own instead of an OpenTelemetry SDK: no limits that would cut a body,
+// no exporter of the host's that would see a prompt. It never throws into the product.
+import { setImmediate } from 'node:timers'
+import { context, diag, isSpanContextValid, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { SpanSink } from '../export/sink.ts'
+import { genAi, homeground as names } from '../trace/attributes.ts'
+import type { Attributes, SpanRecord } from '../trace/span.ts'
+import type { Clock } from './clock.ts'
+import { currentFrame, type Frame } from './context.ts'
+import type { Ids } from './ids.ts'
+import type { Stats } from './stats.ts'
+
+/** OTLP's SpanKind. */
+export const spanKind = { internal: 1, client: 3 } as const
+
+/** A span that has begun. `attributes` may be filled until it is delivered. */
+export interface OpenSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId: string | undefined
+  /** An agent's span has its own frame here, so that it carries its own session and variants. */
+  frame: Frame | undefined
+  readonly hostSpan: Span | undefined
+  readonly startMs: number
+  readonly kind: 1 | 3
+  name: string
+  endMs: number | undefined
+  attributes: Attributes
+  error: { type: string; message: string } | undefined
+}
+
+export interface RecorderOptions {
+  clock: Clock
+  ids: Ids
+  sink: SpanSink
+  stats: Stats
+  resource: Attributes
+  scope: { name: string; version: string }
+  captureContent: boolean
+  /** Whether an episode is recorded, asked once for its first span. */
+  sample: (traceId: string) => boolean
+  /** With `provider: 'host'`: makes the host's spans that stand for ours. */
+  tracer?: { startSpan(name: string, kind: 1 | 3): Span | undefined }
+  /** Last change before a span leaves; `undefined` drops it. */
+  finish?: (span: SpanRecord) => SpanRecord | undefined
+}
+
+export class Recorder {
+  readonly options: RecorderOptions
+  private jobs: (() => void)[] = []
+  private scheduled = false
+
+  constructor(options: RecorderOptions) {
+    this.options = options
+  }
+
+  now(): number {
+    return this.options.clock()
+  }
+
+  /** Begins a span under the current frame, else under the host's active span, else a new trace. */
+  start(name: string, kind: 1 | 3, frame: Frame | undefined = currentFrame()): OpenSpan {
+    const { ids, stats } = this.options
+    const host = frame?.traceId === undefined ? activeHostSpan() : undefined
+    const hostSpan =
+      this.options.tracer !== undefined && frame?.replay === undefined ? this.options.tracer.startSpan(name, kind) : undefined
+    stats.openSpans += 1
+    return {
+      traceId: hostSpan?.spanContext().traceId ?? frame?.traceId ?? host?.traceId ?? ids.traceId(),
+      spanId: hostSpan?.spanContext().spanId ?? frame?.replay?.state.spanId?.() ?? ids.spanId(),
+      parentSpanId: frame?.traceId === undefined ? host?.spanId : frame.spanId,
+      frame,
+      hostSpan,
+      startMs: this.now(),
+      kind,
+      name,
+      endMs: undefined,
+      attributes: {},
+      error: undefined,
+    }
+  }
+
+  /** Ends it now; `fill` completes its attributes later, off the tick. Once a span. */
+  end(span: OpenSpan, fill?: (span: OpenSpan) => void): void {
+    if (span.endMs !== undefined) return
+    span.endMs = this.now()
+    this.options.stats.openSpans -= 1
+    this.later(() => {
+      fill?.(span)
+      this.deliver(span)
+    })
+  }
+
+  /** Whether bodies, arguments and results may be recorded here. */
+  capturesContent(frame: Frame | undefined): boolean {
+    return frame?.captureContent ?? this.options.captureContent
+  }
+
+  /** Runs `job` on a later turn of the event loop; what it throws is counted. */
+  later(job: () => void): void {
+    this.jobs.push(job)
+    if (this.scheduled) return
+    this.scheduled = true
+    setImmediate(() => this.work(8))
+  }
+
+  /** Does everything that is waiting, now. */
+  drain(): void {
+    while (this.jobs.length > 0) this.work(Number.POSITIVE_INFINITY)
+  }
+
+  /** Does `work` and gives `otherwise` where it throws: our own failures are counted, never the product's. */
+  guard<T>(work: () => T, otherwise: T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.failed(error)
+      return otherwise
+    }
+  }
+
+  failed(error: unknown): void {
+    this.options.stats.internalErrors += 1
+    diag.debug(`homeground: a recording failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+
+  private work(budgetMs: number): void {
+    this.scheduled = false
+    const jobs = this.jobs
+    this.jobs = []
+    const start = performance.now()
+    let index = 0
+    for (; index < jobs.length; index += 1) {
+      const job = jobs[index]
+      if (job !== undefined) this.guard(job, undefined)
+      // A burst of long bodies must not hold up the product's own work.
+      if (performance.now() - start > budgetMs) break
+    }
+    const rest = jobs.slice(index + 1)
+    if (rest.length === 0) return
+    this.jobs = [...rest, ...this.jobs]
+    if (!this.scheduled) {
+      this.scheduled = true
+      setImmediate(() => this.work(budgetMs))
+    }
+  }
+
+  private deliver(span: OpenSpan): void {
+    const replay = span.frame?.replay
+    if (replay === undefined && !this.sampled(span)) {
+      this.options.stats.unsampled += 1
+      return
+    }
+    const made = this.record(span)
+    const record = this.options.finish === undefined ? made : this.options.finish(made)
+    if (record === undefined) return
+    this.options.stats.spans += 1
+    if (span.hostSpan !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
+    if (replay === undefined) this.options.sink.add(record)
+    else replay.state.record(record)
+  }
+
+  private sampled(span: OpenSpan): boolean {
+    if (span.hostSpan !== undefined) return (span.hostSpan.spanContext().traceFlags & 1) === 1
+    return span.frame?.sampled ?? this.options.sample(span.traceId)
+  }
+
+  private record(span: OpenSpan): SpanRecord {
+    const { frame, error } = span
+    const attributes = span.attributes
+    if (frame?.session !== undefined) {
+      attributes[genAi.sessionId] = frame.session
+      attributes[genAi.conversationId] = frame.session
+    }
+    if (frame?.user !== undefined) attributes[genAi.userId] = frame.user
+    for (const [key, value] of Object.entries(frame?.tags ?? {})) attributes[names.tag + key] = value
+    for (const [key, value] of Object.entries(frame?.run?.variants ?? {})) attributes[names.variant + key] = value
+    Object.assign(attributes, frame?.replay?.state.attributes)
+    if (error !== undefined) {
+      attributes[genAi.errorType] = error.type
+      if (error.message !== '') attributes[names.errorMessage] = error.message
+    }
+    return {
+      traceId: span.traceId,
+      spanId: span.spanId,
+      ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
+      name: span.name,
+      kind: span.kind,
+      startTimeUnixNano: nanoseconds(span.startMs),
+      endTimeUnixNano: nanoseconds(span.endMs ?? span.startMs),
+      attributes,
+      status: error === undefined ? { code: 0 } : { code: 2, message: error.message },
+      events: [],
+      resource: this.options.resource,
+      scope: this.options.scope,
+    }
+  }
+}
+
+function activeHostSpan(): { traceId: string; spanId: string } | undefined {
+  const found = trace.getSpanContext(context.active())
+  return found !== undefined && isSpanContextValid(found) ? found : undefined
+}
+
+function nanoseconds(ms: number): bigint {
+  // A double holds today's microseconds exactly, not its nanoseconds.
+  return BigInt(Math.round(ms * 1000)) * 1000n
+}
+
+function endHostSpan(span: Span, record: SpanRecord, endMs: number | undefined): void {
+  span.updateName(record.name)
+  for (const [key, value] of Object.entries(record.attributes)) {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') span.setAttribute(key, value)
+    else if (Array.isArray(value))
+      span.setAttribute(
+        key,
+        value.filter((item) => typeof item === 'string'),
+      )
+  }
+  if (record.status.code === 2) span.setStatus({ code: SpanStatusCode.ERROR, message: record.status.message ?? '' })
+  span.end(endMs)
+}

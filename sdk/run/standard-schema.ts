@@ -1,0 +1,63 @@
+// The part of Standard Schema (standardschema.dev) that tools need: validation, and the JSON Schema of the input. zod 4, valibot and arktype fit.
+
+import type { Json } from '../trace/episode.ts'
+import { HomegroundError } from '../trace/error.ts'
+import { isJson } from '../trace/json.ts'
+
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+    readonly jsonSchema?: { readonly input: (options: { target: 'draft-2020-12' }) => Record<string, unknown> } | undefined
+  }
+}
+
+export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
+
+export interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A plain JSON Schema; its arguments are not validated. */
+export interface JsonSchema {
+  readonly [key: string]: unknown
+}
+
+/** What `execute` gets for these parameters. */
+export type ArgumentsOf<Parameters> = Parameters extends StandardSchema<unknown, infer Output> ? Output : Record<string, unknown>
+
+export function isStandardSchema(parameters: object): parameters is StandardSchema {
+  return '~standard' in parameters
+}
+
+/**
+ * The JSON Schema that the model gets: of the input, before defaults and transforms, without `$schema` (some providers refuse it).
+ * @throws HomegroundError invalid-argument where the schema library cannot give one
+ */
+export function inputJsonSchema(tool: string, parameters: StandardSchema | JsonSchema): Json {
+  const schema = isStandardSchema(parameters) ? parameters['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }) : parameters
+  if (schema === undefined) {
+    throw new HomegroundError('invalid-argument', `tool ${tool}: its schema cannot give a JSON Schema`, {
+      hint: 'Use zod 4.2 or newer, or give `parameters` as a JSON Schema object.',
+    })
+  }
+  const { $schema: _, ...rest } = schema
+  const value: unknown = structuredClone(rest)
+  if (isJson(value)) return value
+  throw new HomegroundError('invalid-argument', `tool ${tool}: its JSON Schema holds something that is no JSON`, {
+    hint: 'Give `parameters` as plain JSON.',
+  })
+}
+
+/** "amount: Invalid input: expected number; reason: …" */
+export function issuesText(issues: readonly SchemaIssue[]): string {
+  return issues
+    .map(({ path = [], message }) => {
+      const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+      return place === '' ? message : `${place}: ${message}`
+    })
+    .join('; ')
+}

@@ -1,0 +1,86 @@
+// The tools of one hg: their definitions for the model, and the service of a message's calls.
+
+import type { Json } from '../trace/episode.ts'
+import { HomegroundError } from '../trace/error.ts'
+import type { Recorder } from './recorder.ts'
+import { recordRefusal } from './tool.ts'
+import { readToolCall, type ToolAnswer, type ToolCallLike } from './tool-call.ts'
+
+/** What the registry needs of a tool. */
+export interface RegisteredTool {
+  readonly name: string
+  readonly description: string | undefined
+  readonly parameters: Json
+  call(call: ToolCallLike): Promise<ToolAnswer>
+}
+
+export interface ChatToolDefinition {
+  type: 'function'
+  function: { name: string; description?: string; parameters: Record<string, unknown> }
+}
+export interface ResponsesToolDefinition {
+  type: 'function'
+  name: string
+  description?: string
+  parameters: Record<string, unknown>
+  strict: false
+}
+export interface MessagesToolDefinition {
+  name: string
+  description?: string
+  input_schema: { type: 'object'; [key: string]: unknown }
+}
+
+export class ToolRegistry {
+  private readonly recorder: Recorder | undefined
+  private readonly tools = new Map<string, RegisteredTool>()
+
+  constructor(recorder: Recorder | undefined) {
+    this.recorder = recorder
+  }
+
+  /** A later tool of the same name takes the place of the earlier one. */
+  add(tool: RegisteredTool): void {
+    this.tools.set(tool.name, tool)
+  }
+
+  /** @throws HomegroundError invalid-argument for a name that is no tool's */
+  named(names: readonly string[] | undefined): RegisteredTool[] {
+    if (names === undefined) return [...this.tools.values()]
+    return names.map((name) => {
+      const tool = this.tools.get(name)
+      if (tool !== undefined) return tool
+      throw new HomegroundError('invalid-argument', `there is no tool ${name}; there are: ${[...this.tools.keys()].join(', ')}`, {
+        hint: 'Make it with hg.tool({ name, … }) before asking for its definition.',
+      })
+    })
+  }
+
+  /** Serves the call by the tool of its name; an unknown one is an error for the model. */
+  async call(call: ToolCallLike): Promise<ToolAnswer> {
+    const { name, callId, value, written } = readToolCall(call)
+    const tool = this.tools.get(name)
+    if (tool !== undefined) return await tool.call(call)
+    const content = `Error: there is no tool ${name}`
+    if (this.recorder !== undefined) {
+      recordRefusal(this.recorder, { name, effect: 'unknown' }, callId, value ?? written, { type: 'unknown_tool', message: content })
+    }
+    return { callId, name, content, isError: true, result: undefined }
+  }
+}
+
+export function chatDefinition({ name, description, parameters }: RegisteredTool): ChatToolDefinition {
+  return { type: 'function', function: { name, ...(description === undefined ? {} : { description }), parameters: schemaOf(parameters) } }
+}
+
+export function responsesDefinition({ name, description, parameters }: RegisteredTool): ResponsesToolDefinition {
+  return { type: 'function', name, ...(description === undefined ? {} : { description }), parameters: schemaOf(parameters), strict: false }
+}
+
+export function messagesDefinition({ name, description, parameters }: RegisteredTool): MessagesToolDefinition {
+  return { name, ...(description === undefined ? {} : { description }), input_schema: { ...schemaOf(parameters), type: 'object' } }
+}
+
+function schemaOf(parameters: Json): Record<string, unknown> {
+  return typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters) ? parameters : { type: 'object' }
+}

@@ -1,0 +1,220 @@
+// hg.tool: a function that the model may call. Recorded with the arguments that the model wrote; in a replay the tape answers instead of the function.
+import { genAi, homeground, operation } from '../trace/attributes.ts'
+import type { Effect, Json } from '../trace/episode.ts'
+import { HomegroundError } from '../trace/error.ts'
+import { currentFrame, enterFrame, type Frame } from './context.ts'
+import { errorOf } from './error-of.ts'
+import { jsonText, jsonValue } from './json-value.ts'
+import { observe } from './observe.ts'
+import { claimCall, serveCall } from './pairing.ts'
+import { type OpenSpan, type Recorder, spanKind } from './recorder.ts'
+import type { SeamToolCall } from './seam.ts'
+import { type ArgumentsOf, inputJsonSchema, isStandardSchema, issuesText, type JsonSchema, type StandardSchema } from './standard-schema.ts'
+import { readToolCall, type ToolAnswer, type ToolCallLike } from './tool-call.ts'
+
+export interface ToolOptions<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result> {
+  name: string
+  description?: string
+  /** A Standard Schema (zod 4.2 or newer), or a JSON Schema object, which is not validated. */
+  parameters: Parameters
+  /** What it does to the world: `none` computes, `read` looks, `write` changes. @default 'unknown', which is treated as `write` */
+  effect?: Effect
+  /** Gets the arguments after the schema's defaults and transforms, and whatever else the caller passes. */
+  execute: (args: ArgumentsOf<Parameters>, ...context: Context) => Result
+}
+
+export interface Tool<Args = never, Context extends unknown[] = never, Result = unknown> {
+  readonly name: string
+  readonly description: string | undefined
+  readonly effect: Effect
+  /** The JSON Schema of what the model writes. */
+  readonly parameters: Json
+  /** The given function, recording: for frameworks, which have checked the arguments themselves. Switched off it is the given function. */
+  readonly execute: (args: Args, ...context: Context) => Result
+  /**
+   * Serves a tool call as a vendor's message has it: parses and checks the arguments, runs the function, makes the text for the model.
+   * Bad arguments and errors of the function become that text; rejects only when a replay has ended the run.
+   */
+  call(call: ToolCallLike, ...context: Context): Promise<ToolAnswer>
+}
+
+/** @throws HomegroundError invalid-argument where the parameters can give no JSON Schema */
+export function recordTool<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result>(
+  recorder: Recorder | undefined,
+  options: ToolOptions<Parameters, Context, Result>,
+): Tool<ArgumentsOf<Parameters>, Context, Result> {
+  const { name, description, parameters, execute } = options
+  const effect = options.effect ?? 'unknown'
+  const tool: ToolIdentity = { name, effect, ...(isStandardSchema(parameters) ? { checked: (args) => checkedNow(parameters, args) } : {}) }
+  const recorded = (args: ArgumentsOf<Parameters>, ...context: Context): Result => {
+    if (recorder === undefined) return execute(args, ...context)
+    const ids = context.map(callIdOf).find((id) => id !== undefined)
+    return run(recorder, tool, args, ids, undefined, () => execute(args, ...context))
+  }
+  return {
+    name,
+    description,
+    effect,
+    parameters: inputJsonSchema(name, parameters),
+    execute: recorder === undefined ? execute : recorded,
+    call: async (call, ...context) => {
+      const { callId, written, value } = readToolCall(call)
+      const answer = (content: string, isError: boolean, result?: unknown): ToolAnswer => ({ callId, name, content, isError, result })
+      const bad = value === undefined ? `the arguments are no JSON: ${written}` : undefined
+      const checked = bad === undefined ? await check(parameters, value) : { problem: bad }
+      if ('problem' in checked) {
+        const content = `Error: invalid arguments for ${name}: ${checked.problem}`
+        if (recorder !== undefined) recordRefusal(recorder, tool, callId, value ?? written, { type: 'invalid_arguments', message: content })
+        return answer(content, true)
+      }
+      // What the schema gave is what `execute` is typed to take.
+      const args = checked.args as ArgumentsOf<Parameters>
+      try {
+        const live = (): Result => execute(args, ...context)
+        const result = await (recorder === undefined ? live() : run(recorder, tool, args, callId, value, live))
+        return answer(contentOf(result), false, result)
+      } catch (error) {
+        if (HomegroundError.is(error) || currentFrame()?.replay?.signal?.aborted === true) throw error
+        return answer(`Error: ${errorOf(error).message}`, true)
+      }
+    },
+  }
+}
+
+/** A call that no function was run for: an unknown tool, or arguments that the schema refuses. The tape is not touched. */
+export function recordRefusal(
+  recorder: Recorder,
+  tool: { name: string; effect: Effect },
+  callId: string | undefined,
+  args: unknown,
+  error: { type: string; message: string },
+): void {
+  recorder.guard(() => {
+    const frame = currentFrame()
+    const claim = claimCall(frame, tool.name, callId, args)
+    const span = begin(recorder, frame, tool)
+    span.error = error
+    serveCall(claim)
+    recorder.end(span, () => fill(recorder, span, claim.callId, claim.given, undefined))
+  }, undefined)
+}
+
+/** Text for the model: a string as it is, anything else as JSON. */
+function contentOf(result: unknown): string {
+  return typeof result === 'string' ? result : (jsonText(result) ?? '')
+}
+
+async function check(parameters: StandardSchema | JsonSchema, value: Json | undefined): Promise<{ args: unknown } | { problem: string }> {
+  if (!isStandardSchema(parameters)) return { args: value }
+  const result = await parameters['~standard'].validate(value)
+  return result.issues === undefined ? { args: result.value } : { problem: issuesText(result.issues) }
+}
+
+interface ToolIdentity {
+  name: string
+  effect: Effect
+  checked?: (args: Json) => unknown
+}
+
+/** What the schema gives, where it answers at once. */
+function checkedNow(schema: StandardSchema, args: Json): unknown {
+  const result = schema['~standard'].validate(args)
+  return result instanceof Promise || result.issues !== undefined ? undefined : result.value
+}
+
+/** `written`: the model's arguments where they are known; else they are looked up in its last message. */
+function run<Result>(
+  recorder: Recorder,
+  tool: ToolIdentity,
+  args: unknown,
+  callId: string | undefined,
+  written: Json | undefined,
+  execute: () => Result,
+): Result {
+  const frame = currentFrame()
+  const begun = recorder.guard(
+    () => ({
+      span: begin(recorder, frame, tool),
+      claim: { ...claimCall(frame, tool.name, callId, written ?? args), ...(tool.checked === undefined ? {} : { checked: tool.checked }) },
+    }),
+    undefined,
+  )
+  if (begun === undefined) return execute()
+  const { span, claim } = begun
+  const inner: Frame = {
+    ...frame,
+    agents: frame?.agents ?? [],
+    traceId: span.traceId,
+    spanId: span.spanId,
+    ...(span.hostSpan === undefined ? {} : { hostSpan: span.hostSpan }),
+  }
+  const seam = frame?.replay?.seam
+  let served: ReturnType<typeof serveCall> | undefined
+  let looked = false
+  const serve = () => {
+    if (!looked) served = recorder.guard(() => serveCall(claim), undefined)
+    looked = true
+    return served
+  }
+  const finish = (result: string | undefined, error?: { type: string; message: string }): void => {
+    span.error = error
+    recorder.end(span, () => {
+      const call = serve()
+      fill(recorder, span, claim.callId ?? call?.callId, written ?? call?.arguments ?? claim.given, result)
+    })
+  }
+  const outcome = {
+    done: (value: unknown) => finish(recorder.guard(() => (recorder.capturesContent(frame) ? jsonText(value) : undefined), undefined)),
+    failed: (error: unknown) => finish(undefined, errorOf(error)),
+  }
+  const live = (): Result => enterFrame(inner, execute)
+  if (frame?.replay === undefined || seam?.tool === undefined) return observe(execute, outcome, (part) => enterFrame(inner, part))
+  const answered = async (): Promise<Json | undefined> => {
+    frame.replay?.signal?.throwIfAborted()
+    const call = serve()
+    const asked: SeamToolCall = {
+      name: tool.name,
+      arguments: written ?? call?.arguments ?? claim.given ?? null,
+      callId: claim.callId ?? call?.callId,
+      effect: tool.effect,
+      agents: frame.agents,
+      live: async () => jsonValue(await live()),
+    }
+    try {
+      return await seam.tool?.(asked)
+    } finally {
+      if (asked.offTape !== undefined) span.attributes[homeground.replayOffTape] = asked.offTape
+    }
+  }
+  // A replay answers with a promise of what was recorded; a tool that is not asynchronous cannot be replayed as such.
+  return observe(answered as () => Result, outcome, (part) => part())
+}
+
+function begin(recorder: Recorder, frame: Frame | undefined, tool: { name: string; effect: Effect }): OpenSpan {
+  const span = recorder.start(`${operation.executeTool} ${tool.name}`, spanKind.internal, frame)
+  span.attributes[genAi.operationName] = operation.executeTool
+  span.attributes[genAi.toolName] = tool.name
+  span.attributes[genAi.toolType] = 'function'
+  span.attributes[homeground.toolEffect] = tool.effect
+  return span
+}
+
+function fill(recorder: Recorder, span: OpenSpan, callId: string | undefined, args: Json | undefined, result: string | undefined): void {
+  if (callId !== undefined) span.attributes[genAi.toolCallId] = callId
+  if (!recorder.capturesContent(span.frame)) return
+  if (args !== undefined) span.attributes[genAi.toolCallArguments] = JSON.stringify(args)
+  if (result !== undefined) span.attributes[genAi.toolCallResult] = result
+}
+
+/** The id as frameworks pass it: Vercel AI (`toolCallId`), LangChain (`toolCall.id`), OpenAI Agents (`toolCall.callId`), ours (`callId`). */
+function callIdOf(context: unknown): string | undefined {
+  if (typeof context !== 'object' || context === null) return undefined
+  for (const key of ['callId', 'toolCallId'] as const) {
+    const id: unknown = Reflect.get(context, key)
+    if (typeof id === 'string') return id
+  }
+  const call: unknown = Reflect.get(context, 'toolCall')
+  if (typeof call !== 'object' || call === null) return undefined
+  const id: unknown = Reflect.get(call, 'callId') ?? Reflect.get(call, 'id')
+  return typeof id === 'string' ? id : undefined
+}
