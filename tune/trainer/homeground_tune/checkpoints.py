@@ -1,0 +1,100 @@
+"""Checkpoints that can be trusted: each gets a list of its files and their sizes once all are on the disk; one without it, or torn, is not used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from .events import Events
+from .faults import Fault, Refused
+from .settings import Settings
+
+MARK = "complete.json"
+
+
+def mark_complete(folder: Path) -> None:
+    sizes = {
+        str(file.relative_to(folder)): file.stat().st_size for file in sorted(folder.rglob("*")) if file.is_file() and file.name != MARK
+    }
+    for name in sizes:
+        with open(folder / name, "rb") as opened:
+            os.fsync(opened.fileno())
+    write_whole(folder / MARK, json.dumps({"files": sizes}))
+
+
+def newest_whole(output: str, events: Events) -> Path | None:
+    """The newest checkpoint that is whole. Torn ones are put aside with a warning; they would poison the run."""
+    found = sorted(Path(output).glob("checkpoint-*"), key=lambda folder: int(folder.name.split("-")[1]), reverse=True)
+    for folder in found:
+        fault = torn(folder)
+        if fault is None:
+            return folder
+        if events.speaks:
+            events.warn("torn-checkpoint", f"{folder.name} is not whole ({fault}): going on from the one before it")
+            shutil.rmtree(folder)
+    return None
+
+
+def torn(folder: Path) -> str | None:
+    try:
+        sizes = json.loads((folder / MARK).read_text("utf-8"))["files"]
+    except (OSError, ValueError, KeyError):
+        return f"no {MARK}: the run ended while it was written"
+    for name, size in sizes.items():
+        file = folder / name
+        if not file.is_file():
+            return f"{name} is missing"
+        if file.stat().st_size != size:
+            return f"{name} has {file.stat().st_size} bytes, expected {size}"
+    return None
+
+
+def claim_output(settings: Settings) -> None:
+    """An output folder belongs to one run: the same settings go on in it, others are refused."""
+    file = Path(settings.output) / "started.json"
+    mine = fingerprint(settings)
+    if file.is_file():
+        theirs = json.loads(file.read_text("utf-8"))
+        changed = [name for name in mine if mine[name] != theirs.get(name)]
+        if changed:
+            raise Refused(
+                "run-mismatch",
+                [
+                    Fault(
+                        "output",
+                        "an empty folder, or one of a run with the same settings",
+                        f"{settings.output}, whose run had another {', '.join(changed)}",
+                        "name another folder, or delete this one to start over",
+                    )
+                ],
+            )
+        return
+    write_whole(file, json.dumps(mine))
+
+
+def fingerprint(settings: Settings) -> dict[str, str]:
+    """Whatever changes the result, hashed part by part. Where rollouts come from, and how a run is watched, may change."""
+    value = asdict(settings)
+    for name in ("output", "stall_minutes", "ignore_memory_estimate"):
+        value.pop(name)
+    value["checkpoints"].pop("keep")
+    for name in ("service", "timeout_seconds"):
+        value["rollouts"].pop(name)
+    parts = {name: hashlib.sha256(json.dumps(each, sort_keys=True).encode()).hexdigest() for name, each in value.items()}
+    for file in [*settings.data.train, *settings.data.validation]:
+        parts[f"content of {file}"] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return parts
+
+
+def write_whole(file: Path, text: str) -> None:
+    """All of it or nothing."""
+    next_to = file.with_name(f"{file.name}.next")
+    with open(next_to, "w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+    os.replace(next_to, file)

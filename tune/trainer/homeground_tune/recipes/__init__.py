@@ -1,0 +1,1 @@
+"""One small file a recipe: how its rows become a TRL trainer."""

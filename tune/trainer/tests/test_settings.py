@@ -1,0 +1,77 @@
+"""Settings are refused in full and before anything heavy is imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import write_settings
+
+from homeground_tune.faults import Refused
+from homeground_tune.read_settings import read_settings
+
+
+def faults_of(file: str) -> list[tuple[str, str]]:
+    with pytest.raises(Refused) as refused:
+        read_settings(file)
+    return [(fault.field, fault.expected) for fault in refused.value.faults]
+
+
+def test_all_faults_are_reported_at_once_with_their_fields(tmp_path):
+    file = write_settings(
+        tmp_path,
+        recipe="sfd",
+        model={"base": "x", "chat_template": "auto"},
+        output="out",
+        optimizer={"learningRate": -1, "batchSize": "8", "epochs": 0},
+        seed=True,
+    )
+    assert faults_of(file) == [
+        ("recipe", "one of sft, dpo, kto, grpo, distill"),
+        ("model.chat_template", "a known field"),
+        ("optimizer.learningRate", "a number above 0"),
+        ("optimizer.batchSize", "a whole number"),
+        ("optimizer.epochs", "a number above 0"),
+        ("seed", "a whole number"),
+    ]
+
+
+def test_fields_are_checked_together_and_against_the_disk(tmp_path):
+    (tmp_path / "model").mkdir()
+    file = write_settings(
+        tmp_path,
+        recipe="sft",
+        model={"base": str(tmp_path / "model"), "quantization": "4bit", "chatTemplate": "no_such"},
+        data={"train": [str(tmp_path / "none.jsonl")]},
+        output="out",
+        method="full",
+        device="cpu",
+        precision="bf16",
+        optimizer={"batchSize": 3, "perDeviceBatch": 2},
+    )
+    assert [field for field, _ in faults_of(file)] == [
+        "model.base",
+        "model.chatTemplate",
+        "data.train",
+        "optimizer.batchSize",
+        "model.quantization",
+        "model.quantization",
+        "precision",
+    ]
+
+
+def test_a_gpu_that_is_not_there_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    file = write_settings(tmp_path, recipe="sft", model={"base": "org/model"}, data={"train": [__file__]}, output="out", device="cuda")
+    assert faults_of(file) == [("device", "a CUDA GPU")]
+
+
+def test_wrong_settings_end_with_2_and_never_import_torch(tmp_path):
+    file = write_settings(tmp_path, recipe="sft", output="out")
+    code = "import sys; from homeground_tune.__main__ import main\ntry: main()\nexcept SystemExit as end: print(end.code, 'torch' in sys.modules, file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", code, "run", file], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stderr.splitlines()[-1] == "2 False"
+    event = json.loads(ended.stdout)
+    assert (event["event"], event["code"], event["faults"][0]["field"]) == ("refused", "invalid-settings", "model")

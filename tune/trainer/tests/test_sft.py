@@ -1,0 +1,121 @@
+"""A run of `sft` from its settings to its result: it learns, it goes on bit for bit after a kill -9, it says what does not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import conversation, told, write_settings
+
+from homeground_tune import memory
+from homeground_tune.faults import Failed, Refused
+from homeground_tune.run import run
+
+
+def settings(tmp_path: Path, tiny: str, rows: str, output: str = "out", **fields: object) -> str:
+    defaults = {
+        "recipe": "sft",
+        "model": {"base": tiny},
+        "data": {"train": [rows]},
+        "output": str(tmp_path / output),
+        "optimizer": {"learningRate": 5e-3, "batchSize": 4, "perDeviceBatch": 4, "epochs": 4},
+        "checkpoints": {"everySteps": 3},
+        "device": "cpu",
+    }
+    return write_settings(tmp_path, **{**defaults, **fields})
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_the_model_learns_the_rows_and_the_output_says_all(tmp_path, tiny, write_rows, events, method):
+    rows = write_rows([conversation(number) for number in range(12)])
+    held_out = write_rows([conversation(number) for number in range(50, 54)], "validation.jsonl")
+    run(settings(tmp_path, tiny, rows, data={"train": [rows], "validation": [held_out]}, method=method), events)
+    (end,) = told(events, "end")
+    assert end["validationLoss"][-1] < end["validationLoss"][0] * 0.9
+    assert (end["steps"], end["kind"]) == (12, "adapter" if method == "lora" else "model")
+    saved = {file.name for file in (tmp_path / "out" / end["path"]).iterdir()}
+    assert saved >= {"tokenizer.json", "chat_template.jinja", "adapter_model.safetensors" if method == "lora" else "model.safetensors"}
+    assert [step["step"] for step in told(events, "step")] == list(range(1, 13))
+    assert told(events, "rows")[0]["kept"] == 12
+    lines = [json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text("utf-8").splitlines()]
+    assert [line["event"] for line in lines if line["event"] != "step"][:3] == ["start", "rows", "rows"]
+
+
+def test_a_run_cut_off_goes_on_to_the_same_weights_bit_for_bit(tmp_path, tiny, write_rows, events, monkeypatch):
+    rows = write_rows([conversation(number) for number in range(12)])
+    run(settings(tmp_path, tiny, rows, "whole"), events)
+    halted = settings(tmp_path, tiny, rows, "halted")
+    stop_at(monkeypatch, 8)
+    with pytest.raises(KeyboardInterrupt):
+        run(halted, events)
+    monkeypatch.undo()
+    # What a kill -9 leaves while a checkpoint is written: files, and no mark.
+    shutil.copytree(tmp_path / "halted" / "checkpoint-6", tmp_path / "halted" / "checkpoint-7")
+    os.truncate(tmp_path / "halted" / "checkpoint-7" / "optimizer.pt", 100)
+    run(halted, events)
+    assert told(events, "warning")[-1]["code"] == "torn-checkpoint"
+    assert told(events, "training")[-1]["resumedFrom"] == "checkpoint-6"
+    whole, resumed = ((tmp_path / name / "adapter" / "adapter_model.safetensors").read_bytes() for name in ("whole", "halted"))
+    assert resumed == whole
+
+
+def stop_at(monkeypatch, step: int) -> None:
+    from homeground_tune.follow import Follower
+
+    before = Follower.on_step_end
+
+    def on_step_end(self, args, state, control, **rest):
+        if state.global_step == step:
+            raise KeyboardInterrupt
+        return before(self, args, state, control, **rest)
+
+    monkeypatch.setattr(Follower, "on_step_end", on_step_end)
+
+
+def test_an_output_folder_of_another_run_is_refused_and_a_finished_one_is_left_alone(tmp_path, tiny, write_rows, events):
+    rows = write_rows([conversation(number) for number in range(4)])
+    fast = {"learningRate": 1e-3, "batchSize": 4, "perDeviceBatch": 4, "maxSteps": 1}
+    run(settings(tmp_path, tiny, rows, optimizer=fast), events)
+    run(settings(tmp_path, tiny, rows, optimizer=fast), events)
+    assert [end["already"] for end in told(events, "end")] == [False, True]
+    with pytest.raises(Refused) as refused:
+        run(settings(tmp_path, tiny, rows, optimizer=fast, seed=1), events)
+    assert (refused.value.code, "another seed" in str(refused.value)) == ("run-mismatch", True)
+
+
+def test_a_run_that_cannot_fit_is_refused_with_numbers(tmp_path, tiny, write_rows, events, monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda cuda: 1000)
+    with pytest.raises(Refused) as refused:
+        run(settings(tmp_path, tiny, write_rows([conversation(1)])), events)
+    assert "GiB needed" in str(refused.value)
+
+
+def test_a_torn_model_file_is_named_before_anything_is_loaded(tmp_path, tiny, write_rows, events):
+    torn = tmp_path / "torn"
+    shutil.copytree(tiny, torn)
+    os.truncate(torn / "model.safetensors", 5000)
+    with pytest.raises(Refused) as refused:
+        run(settings(tmp_path, str(torn), write_rows([conversation(1)])), events)
+    assert "model.safetensors: expected a whole safetensors file" in str(refused.value)
+
+
+def test_a_loss_that_is_no_number_stops_the_run(tmp_path, tiny, write_rows, events):
+    poison(Path(tiny), tmp_path / "poisoned")
+    file = settings(tmp_path, str(tmp_path / "poisoned"), write_rows([conversation(number) for number in range(4)]))
+    with pytest.raises(Failed) as failed:
+        run(file, events)
+    assert "not a number" in str(failed.value)
+
+
+def poison(tiny: Path, to: Path) -> None:
+    """A model with one weight that is no number: what a broken conversion gives."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(tiny, to)
+    weights = load_file(to / "model.safetensors")
+    weights["model.norm.weight"][0] = torch.nan
+    save_file(weights, to / "model.safetensors", metadata={"format": "pt"})
