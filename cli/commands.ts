@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { register as collector } from './collector.ts'
 import { register as doctor } from './doctor.ts'
 import { register as traces } from './traces.ts'
+import { register as tune } from './tune.ts'
 import { register as up } from './up.ts'
 
-export const commands: ((program: Command) => void)[] = [up, doctor, collector, traces]
+export const commands: ((program: Command) => void)[] = [up, doctor, collector, traces, tune]

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { engineFolder, locateEngine, openStore, readSettings, startEngine, storeSettings } from '../store/index.ts'
+import { pythonState } from '../tune/train/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -28,7 +29,7 @@ export function register(program: Command): void {
     .addOption(folderOption())
     .action(async (options: { folder?: string }, command: Command) => {
       const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
-      const findings = [node(), ...(await store(environment)), await java(), await python(), await cuda()]
+      const findings = [node(), ...(await store(environment)), await java(), await python(environment), await cuda()]
       if (wantsJson(command)) process.stdout.write(`${JSON.stringify(findings)}\n`)
       else for (const finding of findings) process.stdout.write(line(finding))
       if (findings.some(({ state, needed }) => needed && state === 'missing')) process.exitCode = 1
@@ -90,11 +91,23 @@ async function java(): Promise<Finding> {
   return { part: 'Java', state: 'ok', needed: false, says: `${version} (for a Kafka broker in tests)` }
 }
 
-async function python(): Promise<Finding> {
-  const version = await firstLine('python3', ['--version'])
-  if (version === undefined)
-    return { part: 'Python', state: 'missing', needed: false, says: 'the trainer needs it', mend: 'install Python 3.11 or newer' }
-  return { part: 'Python', state: 'ok', needed: false, says: `${version} (for the trainer)` }
+async function python(environment: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+  const { python: interpreter, fault } = pythonState({ environment })
+  if (interpreter === undefined || fault !== undefined) {
+    return {
+      part: 'Python',
+      state: 'missing',
+      needed: false,
+      says: `${fault?.says ?? 'no interpreter'} (for the trainer)`,
+      mend: fault?.mend ?? '',
+    }
+  }
+  return {
+    part: 'Python',
+    state: 'ok',
+    needed: false,
+    says: `${await firstLine(interpreter, ['--version'])} with the trainer's packages (${interpreter})`,
+  }
 }
 
 async function cuda(): Promise<Finding> {

@@ -22,6 +22,9 @@ export const errorCodes = {
   },
   'off-tape': { exit: 3, meaning: 'In replay: a tool call left the tape and the miss policy is fail.' },
   'run-mismatch': { exit: 2, meaning: 'The run folder was made with other settings, or from an environment that has changed since.' },
+  'python-missing': { exit: 2, meaning: "The trainer's Python environment is not there, or of another version." },
+  'setup-failed': { exit: 3, meaning: "The trainer's Python environment could not be made." },
+  'training-failed': { exit: 3, meaning: 'The trainer broke off; the same command goes on from its last checkpoint.' },
   interrupted: { exit: 3, meaning: 'The work was stopped before its end; the same command goes on where it stopped.' },
   internal: { exit: 3, meaning: 'A fault of Homeground itself.' },
 } as const satisfies Record<string, { exit: 2 | 3; meaning: string }>

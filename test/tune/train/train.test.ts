@@ -1,0 +1,144 @@
+import { spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hashModel, type TrainerEvent, train } from '../../../tune/train/index.ts'
+import { projectRoot } from '../../support/project-files.ts'
+
+const fake = fileURLToPath(new URL('./fake-trainer.mjs', import.meta.url))
+const command = path.join(projectRoot, 'dist', 'cli', 'main.js')
+let folder: string
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-train-'))
+  fs.mkdirSync(path.join(folder, 'base'))
+  fs.writeFileSync(path.join(folder, 'base', 'config.json'), '{}')
+  fs.writeFileSync(path.join(folder, 'rows.jsonl'), '{"messages":[]}\n{"messages":[]}\n')
+  fs.writeFileSync(path.join(folder, 'rows.report.json'), JSON.stringify({ environments: [{ name: 'desk', hash: 'e'.repeat(64) }] }))
+})
+
+afterEach(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+function homeground(...given: string[]) {
+  const ended = spawnSync(process.execPath, [command, ...given], {
+    cwd: folder,
+    env: { ...process.env, HOMEGROUND_PYTHON: fake },
+    encoding: 'utf8',
+  })
+  return { status: ended.status, stdout: ended.stdout, stderr: ended.stderr }
+}
+
+const sft = ['tune', 'sft', '--model', 'base', '--data', 'rows.jsonl', '--output', 'out']
+
+describe('train', () => {
+  it('hands on what the trainer says, and records what the model was made from', async () => {
+    const events: TrainerEvent['event'][] = []
+    const settings = {
+      recipe: 'sft' as const,
+      model: { base: path.join(folder, 'base') },
+      data: { train: [path.join(folder, 'rows.jsonl')] },
+      output: path.join(folder, 'desk-sft'),
+    }
+    const model = await train(settings, {
+      python: fake,
+      homeground: '1.2.3',
+      now: () => new Date(0),
+      onEvent: ({ event }) => events.push(event),
+    })
+    expect(events).toEqual(['start', 'step', 'step', 'end'])
+    expect(model).toEqual({
+      format: 1,
+      name: 'desk-sft',
+      kind: 'adapter',
+      path: 'adapter',
+      recipe: 'sft',
+      base: { path: settings.model.base, sha256: hashModel(settings.model.base) },
+      data: [{ path: settings.data.train[0], sha256: expect.stringMatching(/^[0-9a-f]{64}$/), rows: 2 }],
+      environments: [{ name: 'desk', hash: 'e'.repeat(64) }],
+      settings: { path: 'settings.json', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      seed: 0,
+      versions: { homeground: '1.2.3', node: process.versions.node, torch: '2.15.0' },
+      trainedAt: '1970-01-01T00:00:00.000Z',
+      metrics: { steps: 2, seconds: 1.5, trainable: 1000, loss: { first: 2, last: 1 }, validationLoss: [] },
+      gates: [],
+    })
+    expect(JSON.parse(fs.readFileSync(path.join(settings.output, 'model.json'), 'utf8'))).toEqual(model)
+    expect(fs.readFileSync(path.join(settings.output, 'README.md'), 'utf8')).toContain('loss 2.0000 → 1.0000')
+    expect(fs.readFileSync(path.join(settings.output, 'log.txt'), 'utf8')).toBe('a library says something\n')
+  })
+
+  it('hashes a model by what is in it, not by where it lies', () => {
+    const before = hashModel(path.join(folder, 'base'))
+    fs.renameSync(path.join(folder, 'base'), path.join(folder, 'moved'))
+    expect(hashModel(path.join(folder, 'moved'))).toBe(before)
+    fs.writeFileSync(path.join(folder, 'moved', 'config.json'), '[]')
+    expect(hashModel(path.join(folder, 'moved'))).not.toBe(before)
+  })
+})
+
+describe('homeground tune sft', () => {
+  it('ends with 0, says where the result lies and how to go on', () => {
+    const ended = homeground(...sft)
+    expect(ended.status, ended.stderr).toBe(0)
+    expect(ended.stdout.split('\n')[0]).toBe('out: adapter after 2 steps, loss 2.000 to 1.000')
+    expect(ended.stderr).toContain('sft on 2 rows')
+  })
+
+  it('reports all faults of the settings with exit code 2 and leaves no folder behind', () => {
+    const ended = homeground(...sft, '--set', 'act=refuse')
+    expect(ended.status).toBe(2)
+    expect(ended.stderr).toContain('optimizer.epochs: expected a number above 0, found 0 (give a number above 0)')
+    expect(ended.stderr).toContain('seed: expected')
+    expect(fs.existsSync(path.join(folder, 'out'))).toBe(false)
+  })
+
+  it.each([
+    ['fail', 'the disk is full', 'free some room'],
+    ['die', 'the trainer ended with SIGKILL: Killed by something', 'out of memory'],
+  ])('ends with 3 when the trainer does not make it (%s)', (act, message, hint) => {
+    const ended = homeground(...sft, '--set', `act=${act}`)
+    expect([ended.status, ended.stderr.includes(message), ended.stderr.includes(hint)]).toEqual([3, true, true])
+    expect(fs.existsSync(path.join(folder, 'out', 'model.json'))).toBe(false)
+  })
+
+  it.each([
+    [['--set', 'epochs'], 'invalid-argument'],
+    [['--settings', 'none.json'], 'not-found'],
+    [['--gpus', 'two'], 'invalid-argument'],
+  ])('refuses %j before anything starts', (given, code) => {
+    const ended = homeground('--json', ...sft, ...given)
+    expect([ended.status, JSON.parse(ended.stderr).error.code]).toEqual([2, code])
+  })
+
+  it('names the command that makes the Python environment where there is none', () => {
+    const ended = spawnSync(process.execPath, [command, ...sft, '--folder', 'empty'], {
+      cwd: folder,
+      env: { ...process.env, HOMEGROUND_PYTHON: '' },
+      encoding: 'utf8',
+    })
+    expect([ended.status, ended.stderr.includes('homeground tune setup')]).toEqual([2, true])
+  })
+
+  it('killed with -9, takes the trainer with it', async () => {
+    const child = spawn(process.execPath, [command, ...sft, '--set', 'act=hang'], {
+      cwd: folder,
+      env: { ...process.env, HOMEGROUND_PYTHON: fake },
+    })
+    const file = path.join(folder, 'out', 'pid')
+    await expect.poll(() => fs.existsSync(file) && fs.readFileSync(file, 'utf8') !== '', { timeout: 20_000 }).toBe(true)
+    const trainer = Number(fs.readFileSync(file, 'utf8'))
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(trainer), { timeout: 20_000 }).toBe(false)
+  })
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

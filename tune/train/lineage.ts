@@ -1,0 +1,135 @@
+// model.json and the model card: what a model was made from, so that anybody can say why it is what it is, and make it again.
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { parseInput } from '@homeground/sdk/trace'
+import { z } from 'zod'
+import type { TrainingEnd } from './events.ts'
+import { modelCard } from './model-card.ts'
+import type { TrainSettings } from './train.ts'
+
+const hashed = z.strictObject({ path: z.string(), sha256: z.string() })
+
+export const modelFileSchema = z.strictObject({
+  format: z.literal(1),
+  name: z.string(),
+  /** `adapter` needs its base beside it; `model` stands alone. */
+  kind: z.enum(['adapter', 'model']),
+  /** Relative to model.json. */
+  path: z.string(),
+  recipe: z.string(),
+  base: hashed,
+  /** The adapter that training went on from. */
+  from: hashed.exactOptional(),
+  data: z.array(z.strictObject({ ...hashed.shape, rows: z.int() })),
+  /** Environments that rows or rollouts came from, as far as their reports say. */
+  environments: z.array(z.strictObject({ name: z.string(), hash: z.string() })),
+  settings: z.strictObject({ path: z.string(), sha256: z.string() }),
+  seed: z.int(),
+  versions: z.record(z.string(), z.string()),
+  trainedAt: z.string(),
+  metrics: z.strictObject({
+    steps: z.number(),
+    seconds: z.number(),
+    trainable: z.number(),
+    loss: z.strictObject({ first: z.number().nullable(), last: z.number().nullable() }),
+    validationLoss: z.array(z.number().nullable()),
+  }),
+  /** Promotion records of `homeground gate`, newest last. */
+  gates: z.array(z.strictObject({ at: z.string(), verdict: z.string(), promoted: z.boolean(), record: z.string() })),
+})
+export type ModelFile = z.infer<typeof modelFileSchema>
+
+/** Reads FOLDER/model.json. @throws HomegroundError invalid-input */
+export function readModelFile(folder: string): ModelFile {
+  const file = path.join(folder, 'model.json')
+  return parseInput(modelFileSchema, JSON.parse(fs.readFileSync(file, 'utf8')), { place: file, what: 'a model file (format 1)' })
+}
+
+/** Writes model.json and README.md into the output folder; a finished run that is asked for again keeps its gates. */
+export async function writeLineage(run: {
+  output: string
+  settings: TrainSettings
+  end: TrainingEnd
+  homeground: string
+  now: () => Date
+}): Promise<ModelFile> {
+  const { settings, end, output } = run
+  const before = fs.existsSync(path.join(output, 'model.json')) ? readModelFile(output) : undefined
+  const adapter = settings.model['adapter']
+  const file: ModelFile = {
+    format: 1,
+    name: path.basename(output),
+    kind: end.kind,
+    path: end.path,
+    recipe: end.recipe,
+    base: { path: settings.model.base, sha256: hashModel(settings.model.base) },
+    ...(typeof adapter === 'string' ? { from: { path: adapter, sha256: hashModel(adapter) } } : {}),
+    data: settings.data.train.map((each) => ({ path: each, sha256: hashFile(each), rows: countLines(each) })),
+    environments: environmentsOf(settings),
+    settings: { path: 'settings.json', sha256: createHash('sha256').update(JSON.stringify(settings)).digest('hex') },
+    seed: end.seed,
+    versions: { homeground: run.homeground, node: process.versions.node, ...end.versions },
+    trainedAt: before?.trainedAt ?? run.now().toISOString(),
+    metrics: {
+      steps: end.steps,
+      seconds: end.seconds,
+      trainable: end.trainable,
+      loss: { first: end.loss.first, last: end.loss.last },
+      validationLoss: end.validationLoss,
+    },
+    gates: before?.gates ?? [],
+  }
+  writeModelFile(output, file)
+  return file
+}
+
+/** Both files at once: the card is the lineage for people. */
+export function writeModelFile(folder: string, file: ModelFile): void {
+  fs.writeFileSync(path.join(folder, 'model.json.next'), `${JSON.stringify(file, null, 2)}\n`)
+  fs.renameSync(path.join(folder, 'model.json.next'), path.join(folder, 'model.json'))
+  fs.writeFileSync(path.join(folder, 'README.md'), modelCard(file))
+}
+
+/** Over names and contents of the folder's files; of a hub's model over its name. Files above 2 GiB count by size and first MiB, which holds their tensors' names. */
+export function hashModel(folder: string): string {
+  const hash = createHash('sha256')
+  if (!fs.existsSync(folder)) return hash.update(folder).digest('hex')
+  for (const name of fs.readdirSync(folder).sort()) {
+    const file = path.join(folder, name)
+    const { size } = fs.statSync(file)
+    if (!fs.statSync(file).isFile() || name === 'README.md') continue
+    hash.update(`${name}\0${size}\0`)
+    const opened = fs.openSync(file, 'r')
+    const piece = Buffer.alloc(2 ** 20)
+    const until = size > 2 ** 31 ? piece.length : size
+    for (let at = 0; at < until; at += piece.length) hash.update(piece.subarray(0, fs.readSync(opened, piece, 0, piece.length, at)))
+    fs.closeSync(opened)
+  }
+  return hash.digest('hex')
+}
+
+function hashFile(file: string): string {
+  return createHash('sha256').update(fs.readFileSync(file)).digest('hex')
+}
+
+function countLines(file: string): number {
+  return fs
+    .readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '').length
+}
+
+/** `dataset` writes ROWS.report.json beside its rows; it names the environments that they came from. */
+function environmentsOf(settings: TrainSettings): { name: string; hash: string }[] {
+  const found = new Map<string, { name: string; hash: string }>()
+  for (const file of settings.data.train) {
+    const report = `${file.replace(/\.jsonl(\.gz)?$/, '')}.report.json`
+    if (!fs.existsSync(report)) continue
+    const parsed = reportSchema.safeParse(JSON.parse(fs.readFileSync(report, 'utf8')))
+    for (const each of parsed.data?.environments ?? []) found.set(each.hash, { name: each.name, hash: each.hash })
+  }
+  return [...found.values()]
+}
+
+const reportSchema = z.looseObject({ environments: z.array(z.looseObject({ name: z.string(), hash: z.string() })).default([]) })

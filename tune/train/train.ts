@@ -1,0 +1,62 @@
+// One training run as a command sees it: writes the settings, starts the trainer in its output folder, follows it, and records where the result came from.
+import fs from 'node:fs'
+import path from 'node:path'
+import { HomegroundError } from '@homeground/sdk/trace'
+import type { TrainerEvent, TrainingEnd } from './events.ts'
+import { type ModelFile, writeLineage } from './lineage.ts'
+import { startTrainerProcess } from './trainer-process.ts'
+
+/** The settings file of the trainer. What is left out has the trainer's default; docs/tune.md lists all. */
+export interface TrainSettings {
+  recipe: 'sft' | 'dpo' | 'kto' | 'grpo' | 'distill'
+  model: { base: string; [field: string]: unknown }
+  data: { train: string[]; [field: string]: unknown }
+  /** The output folder. */
+  output: string
+  [field: string]: unknown
+}
+
+export interface TrainOptions {
+  python: string
+  /** @default 1 */
+  processes?: number
+  onEvent?: (event: TrainerEvent) => void
+  /** Aborted: the trainer saves a checkpoint and stops; the same call goes on from it. */
+  signal?: AbortSignal
+  /** Written into model.json. */
+  homeground: string
+  now?: () => Date
+}
+
+/** Resolves with the lineage of the model, which lies in `settings.output`. @throws HomegroundError invalid-settings, invalid-input, run-mismatch, training-failed */
+export async function train(settings: TrainSettings, options: TrainOptions): Promise<ModelFile> {
+  const output = path.resolve(settings.output)
+  fs.mkdirSync(output, { recursive: true })
+  const file = path.join(output, 'settings.json')
+  const complete = { ...settings, output }
+  fs.writeFileSync(file, `${JSON.stringify(complete, null, 2)}\n`)
+  let end: TrainingEnd | undefined
+  const trainer = startTrainerProcess({
+    python: options.python,
+    given: ['run', file],
+    log: path.join(output, 'log.txt'),
+    ...(options.processes === undefined ? {} : { processes: options.processes }),
+    onEvent: (event) => {
+      if (event.event === 'end') end = event
+      options.onEvent?.(event)
+    },
+  })
+  const abort = (): void => void trainer.stop()
+  options.signal?.addEventListener('abort', abort, { once: true })
+  try {
+    await trainer.ended
+  } finally {
+    options.signal?.removeEventListener('abort', abort)
+  }
+  if (end === undefined) {
+    throw new HomegroundError('training-failed', 'the trainer ended well but said nothing of a result', {
+      hint: `look at ${path.join(output, 'log.txt')}`,
+    })
+  }
+  return await writeLineage({ output, settings: complete, end, homeground: options.homeground, now: options.now ?? (() => new Date()) })
+}
