@@ -8,6 +8,13 @@ export interface Turn {
   outputs: string[]
 }
 
+/** One customer's visit. */
+export interface CustomerSession {
+  customer: string
+  kind: string
+  turns: Turn[]
+}
+
 export type OrderPlan = Pick<Order, 'status'> & { days: number; price?: number; finalSale?: boolean }
 
 export interface Kind {

@@ -1,12 +1,6 @@
 // Sixty customers and their orders, and what each writes to the desk: fifteen kinds, four wordings each. The same every time for the same day.
 import type { Customer, Order } from '../shop.ts'
-import { type About, kinds, type OrderPlan, type Turn } from './kinds.ts'
-
-export interface CustomerSession {
-  customer: string
-  kind: string
-  turns: Turn[]
-}
+import { type About, type CustomerSession, kinds, type OrderPlan } from './kinds.ts'
 
 export const firstNames = [
   'Ada',

@@ -1,0 +1,10 @@
+// Plays the sixty customers against a desk that is running: `npm run traffic`. DESK_URL says where, SESSIONS how many.
+import { drive } from './drive.ts'
+import { customerSessions } from './sessions.ts'
+
+const url = process.env['DESK_URL'] ?? 'http://127.0.0.1:4000'
+const report = await drive(customerSessions(process.env['SESSIONS'] === undefined ? undefined : Number(process.env['SESSIONS'])), { url })
+process.stdout.write(
+  `${report.sessions} sessions, ${report.turns} messages, ${report.helpful} rated helpful, ${report.failed} without an answer\n`,
+)
+process.exitCode = report.failed === 0 ? 0 : 1

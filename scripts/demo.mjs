@@ -1,0 +1,149 @@
+// The whole loop, offline: a product's traffic -> store -> environment -> rollouts -> comparison -> training rows. Calls the command line as a user would and says what it is doing.
+// With OPENAI_BASE_URL and OPENAI_MODEL set, a real model serves the product and stands against the scripted one.
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createStage, DemoError, say } from './demo/stage.mjs'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const folder = path.join(root, '.homeground', 'demo')
+const desk = path.join(root, 'examples', 'support-desk', 'dist')
+const data = path.join(root, 'examples', 'data')
+const started = Date.now()
+const realModel =
+  process.env.OPENAI_BASE_URL === undefined ? undefined : { url: process.env.OPENAI_BASE_URL, name: process.env.OPENAI_MODEL }
+
+const stage = createStage({ root, folder })
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stage.end())
+try {
+  if (realModel !== undefined && !realModel.name) throw new DemoError('OPENAI_BASE_URL is set and OPENAI_MODEL is not; name the model too')
+  await demo()
+} catch (error) {
+  process.stderr.write(`\ndemo: ${error instanceof DemoError ? error.message : (error.stack ?? error)}\n`)
+  process.stderr.write(`demo: logs lie in ${shown(folder)}; \`npx homeground doctor\` says whether something is missing\n`)
+  process.exitCode = 1
+} finally {
+  await stage.end()
+}
+
+async function demo() {
+  freshFolder()
+  say(
+    `Everything happens in ${shown(folder)}; nothing leaves this machine${realModel === undefined ? '' : ` but calls to ${realModel.url}`}.`,
+  )
+
+  step('Start the collector and its store (an embedded ClickHouse)')
+  say('  $ npx homeground up --port 0')
+  const up = await stage.start('up', [path.join(root, 'dist', 'cli', 'main.js'), 'up', '--port', '0'], { ready: /collector +(http:\S+)/ })
+  const collector = up.match[1]
+  say(`    collector at ${collector}`)
+
+  step('Start the product: a shop’s support desk, instrumented with @homeground/sdk')
+  const models = await stage.start('models', [path.join(desk, 'offline', 'main.js')], { env: { PORT: '0' }, ready: /at (http:\S+)/ })
+  const scripted = models.match[1]
+  const production = realModel ?? { url: scripted, name: 'desk-expert' }
+  const product = await stage.start('desk', [path.join(desk, 'main.js')], {
+    env: {
+      PORT: '0',
+      OPENAI_BASE_URL: production.url,
+      OPENAI_MODEL: production.name,
+      HOMEGROUND_ENDPOINT: collector,
+      DESK_TODAY: '2026-03-02',
+    },
+    ready: /support desk at (http:\S+)/,
+  })
+  say(`    the desk at ${product.match[1]} talks to ${production.name} at ${production.url}`)
+
+  step('Sixty customers write to the desk, over HTTP')
+  const traffic = await stage.start('traffic', [path.join(desk, 'traffic', 'main.js')], {
+    env: { DESK_URL: product.match[1] },
+    ready: /\d+ sessions, .*/,
+    waitMs: 600_000,
+  })
+  say(`    ${traffic.match[0]}`)
+  await product.stop()
+  await stage.homeground(['traces', 'list'])
+  await stage.homeground(['traces', 'list', 'support-desk', '--limit', '3'])
+
+  step('Build an environment out of that traffic, and replay it against itself')
+  await stage.homeground([
+    'env',
+    'build',
+    'desk',
+    '--project',
+    'support-desk',
+    '--harness',
+    'module',
+    '--module',
+    `${path.join(desk, 'desk.js')}#answer`,
+  ])
+  await stage.homeground(['env', 'verify', 'desk'])
+
+  step('Which model is better for this product? Two arms, three repeats of each task')
+  const runId = 'desk-models'
+  await stage.homeground(
+    [
+      'run',
+      'desk',
+      '--arm',
+      'novice=desk-novice',
+      '--arm',
+      `production=${production.name}`,
+      '--url',
+      scripted,
+      '--repeats',
+      '3',
+      '--id',
+      runId,
+    ],
+    { shows: true },
+  )
+  await stage.homeground(['compare', runId])
+
+  step('Training rows out of the scored rollouts')
+  await stage.homeground(['dataset', runId, '--format', 'trl-sft', '--out', 'desk.trl-sft.jsonl'])
+  await stage.homeground(['dataset', runId, '--format', 'openai-sft', '--out', 'desk.openai-sft.jsonl'])
+
+  step('The same with 200 real episodes: GPT-4o as an airline’s agent (tau-bench, MIT)')
+  await stage.homeground(['import', path.join(data, 'tau-airline-gpt4o.jsonl.gz'), '--format', 'tau-bench', '--project', 'tau-airline'])
+  await stage.homeground(['env', 'build', 'airline', '--project', 'tau-airline', '--harness', 'loop'])
+  await stage.homeground(['env', 'verify', 'airline'])
+
+  summary({ runId })
+}
+
+function summary({ runId }) {
+  const seconds = Math.round((Date.now() - started) / 1000)
+  const cd = `cd ${shown(folder)}`
+  say(`
+Done in ${seconds} s. What was made, all in ${shown(folder)}:
+  desk/                        an environment of the support desk: tasks, tapes, rubric, card (desk/README.md)
+  airline/                     the same of 200 real episodes
+  .homeground/runs/${runId}/  rollouts, report.html (open it in a browser), report.json
+  desk.trl-sft.jsonl, desk.openai-sft.jsonl   training rows
+
+What to try next:
+  ${cd}
+  npx homeground traces show ID                 read an episode (traces list support-desk gives ids)
+  npx homeground env show desk                  the environment's card
+  edit desk/rubric.json and compare again       what does "better" mean for this product?
+  the same with a real model, here any OpenAI-compatible server:
+  OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_MODEL=your-model npm run demo`)
+}
+
+let steps = 0
+function step(title) {
+  steps += 1
+  say(`\n${steps}. ${title}`)
+}
+
+/** The last demo's folder goes, so that every demo begins alike; other things under .homeground stay. */
+function freshFolder() {
+  if (fs.existsSync(folder)) say(`Removing what the last demo left in ${shown(folder)}.`)
+  fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  fs.mkdirSync(folder, { recursive: true })
+}
+
+function shown(file) {
+  return path.relative(process.cwd(), file) || '.'
+}
