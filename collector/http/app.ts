@@ -2,8 +2,9 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Queue } from '../queue/types.ts'
 import { feedbackRoute } from './feedback-route.ts'
+import { logsRoute, tracesRoute } from './otlp-route.ts'
 import { HttpProblem } from './problem.ts'
-import { refuse, tracesRoute } from './traces-route.ts'
+import { refuse } from './refuse.ts'
 import type { RouteContext } from './types.ts'
 
 export interface AppOptions extends RouteContext {
@@ -40,8 +41,9 @@ export function createApp(options: AppOptions): Express {
     else next()
   })
   app.post('/v1/traces', tracesRoute(queue, options))
+  app.post('/v1/logs', logsRoute(queue, options))
   app.post('/v1/feedback', feedbackRoute(queue, options, now))
-  app.all(['/v1/traces', '/v1/feedback'], (request, response) => {
+  app.all(['/v1/traces', '/v1/logs', '/v1/feedback'], (request, response) => {
     response.set('allow', 'POST')
     refuse(request, response, new HttpProblem(405, 'use POST'), options)
   })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Queue } from '../queue/types.ts'
 import { HttpProblem } from './problem.ts'
 import { type Body, readBody } from './read-body.ts'
-import { encodingOf, refuse } from './traces-route.ts'
+import { encodingOf, refuse } from './refuse.ts'
 import type { RouteContext } from './types.ts'
 
 const hex = (digits: number) =>

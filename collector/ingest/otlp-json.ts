@@ -1,69 +1,33 @@
-// OTLP's ExportTraceServiceRequest in JSON. Lenient where senders differ: ids in hex or base64, 64-bit integers as strings or numbers, snake_case names.
-import type { Attributes, AttributeValue } from '@homeground/sdk/trace'
+// What OTLP's JSON messages share. Lenient where senders differ: ids in hex or base64, 64-bit integers as strings or numbers, snake_case names.
+import type { Attributes, AttributeValue, SpanRecord } from '@homeground/sdk/trace'
 import { z } from 'zod'
-import { sortSpan } from './check-span.ts'
-import { emptyAttributes, plainInteger } from './otlp-protobuf.ts'
-import type { DecodedSpans, UncheckedSpan } from './types.ts'
+import { emptyAttributes, plainInteger, type Surroundings } from './otlp-protobuf.ts'
 
 const object = z.record(z.string(), z.unknown())
-type JsonObject = z.infer<typeof object>
+export type JsonObject = z.infer<typeof object>
 
-/** @throws Error where the text is no JSON object of this shape */
-export function decodeJsonTraces(text: string): DecodedSpans {
-  const decoded: DecodedSpans = { spans: [], rejected: [] }
-  for (const resourceSpans of list(parseJsonObject(text), 'resourceSpans')) {
-    const resource = attributesOf(list(asObject(field(resourceSpans, 'resource') ?? {}), 'attributes'))
-    for (const scopeSpans of list(resourceSpans, 'scopeSpans')) {
-      const scope = scopeOf(field(scopeSpans, 'scope'))
-      for (const span of list(scopeSpans, 'spans')) sortJsonSpan(span, resource, scope, decoded)
+/**
+ * Walks an export request and calls `read` at each span or log record.
+ * @throws Error where the text is no JSON object of this shape
+ */
+export function walkJsonExport(text: string, what: 'spans' | 'logRecords', read: (item: JsonObject, around: Surroundings) => void): void {
+  const [outer, inner] = what === 'spans' ? ['resourceSpans', 'scopeSpans'] : ['resourceLogs', 'scopeLogs']
+  for (const ofResource of list(parseJsonObject(text), outer)) {
+    const resource = attributesOf(list(asObject(field(ofResource, 'resource') ?? {}), 'attributes'))
+    for (const ofScope of list(ofResource, inner)) {
+      const scope = scopeOf(field(ofScope, 'scope'))
+      for (const item of list(ofScope, what)) read(item, { resource, scope })
     }
   }
-  return decoded
 }
 
 /** JSON whose long integers keep all their digits: OTLP writes them as strings, but not every sender does. @throws Error where it is no JSON object */
-export function parseJsonObject(text: string): JsonObject {
+function parseJsonObject(text: string): JsonObject {
   // Within a JSON string the quotes before the colon would be escaped, so content is never touched.
   const exact = /\d{16}/.test(text)
     ? text.replace(/("(?:[A-Za-z]*TimeUnixNano|[a-z_]*time_unix_nano|intValue|int_value)"\s*:\s*)(-?\d{16,})/g, '$1"$2"')
     : text
   return asObject(JSON.parse(exact))
-}
-
-function sortJsonSpan(span: JsonObject, resource: Attributes, scope: UncheckedSpan['scope'], decoded: DecodedSpans): void {
-  let unchecked: UncheckedSpan
-  try {
-    unchecked = readSpan(span, resource, scope)
-  } catch (error) {
-    decoded.rejected.push({ reason: error instanceof Error ? error.message : 'a field has the wrong type' })
-    return
-  }
-  sortSpan(unchecked, decoded)
-}
-
-function readSpan(span: JsonObject, resource: Attributes, scope: UncheckedSpan['scope']): UncheckedSpan {
-  const status = asObject(field(span, 'status') ?? {})
-  const code = Number(field(status, 'code') ?? 0)
-  const message = text(field(status, 'message'))
-  const known = code === 1 || status['code'] === 'STATUS_CODE_OK' ? 1 : code === 2 || status['code'] === 'STATUS_CODE_ERROR' ? 2 : 0
-  return {
-    traceId: jsonId(field(span, 'traceId'), 16),
-    spanId: jsonId(field(span, 'spanId'), 8),
-    parentSpanId: jsonId(field(span, 'parentSpanId'), 8),
-    name: text(field(span, 'name')),
-    kind: Number(field(span, 'kind')) || 0,
-    startTimeUnixNano: integer(field(span, 'startTimeUnixNano')),
-    endTimeUnixNano: integer(field(span, 'endTimeUnixNano')),
-    attributes: attributesOf(list(span, 'attributes')),
-    status: message === '' ? { code: known } : { code: known, message },
-    events: list(span, 'events').map((event) => ({
-      name: text(field(event, 'name')),
-      timeUnixNano: integer(field(event, 'timeUnixNano')),
-      attributes: attributesOf(list(event, 'attributes')),
-    })),
-    resource,
-    scope,
-  }
 }
 
 /** Lower-case hex of an id in hex (the spec) or base64 (plain protobuf-to-JSON writers); '' for anything else. */
@@ -113,7 +77,7 @@ export function anyValue(value: unknown): AttributeValue {
   return null
 }
 
-export function scopeOf(value: unknown): UncheckedSpan['scope'] {
+function scopeOf(value: unknown): SpanRecord['scope'] {
   const scope = asObject(value ?? {})
   const [name, version] = [text(scope['name']), text(scope['version'])]
   return version === '' ? { name } : { name, version }
@@ -146,7 +110,7 @@ export function text(value: unknown): string {
   return value
 }
 
-function asObject(value: unknown): JsonObject {
+export function asObject(value: unknown): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('expected a JSON object')
   return value as JsonObject
 }

@@ -1,58 +1,58 @@
-// OTLP's ExportTraceServiceRequest in protobuf, read in one pass into span records. Field numbers: opentelemetry-proto v1, trace/v1/trace.proto.
+// What OTLP's protobuf messages share, read in one pass: resources, scopes, attributes, and the walk over an export request. Field numbers: opentelemetry-proto v1.
 import { BinaryReader, type WireType } from '@bufbuild/protobuf/wire'
-import type { Attributes, AttributeValue } from '@homeground/sdk/trace'
-import { sortSpan } from './check-span.ts'
-import type { DecodedSpans, UncheckedSpan } from './types.ts'
+import type { Attributes, AttributeValue, SpanRecord } from '@homeground/sdk/trace'
 
 /** Nested lists and maps deeper than this are refused: each level is a call of ours. */
 const deepest = 64
 
-/** @throws Error where the bytes are not a protobuf message of this shape */
-export function decodeProtobufTraces(bytes: Uint8Array): DecodedSpans {
-  const decoded: DecodedSpans = { spans: [], rejected: [] }
+export interface Surroundings {
+  resource: Attributes
+  scope: SpanRecord['scope']
+}
+
+/**
+ * Walks an ExportTraceServiceRequest or ExportLogsServiceRequest, which have one shape, and calls `read` at each span or log record.
+ * @throws Error where the bytes are not a protobuf message of this shape
+ */
+export function walkExport(bytes: Uint8Array, read: (reader: BinaryReader, end: number, around: Surroundings) => void): void {
   const reader = readerOf(bytes)
   eachField(reader, reader.len, (field) => {
     if (field !== 1) return false
-    readResourceSpans(reader, messageEnd(reader), decoded)
+    walkResource(reader, messageEnd(reader), read)
     return true
   })
-  return decoded
 }
 
-function readResourceSpans(reader: BinaryReader, end: number, decoded: DecodedSpans): void {
-  const start = reader.pos
-  let resource: Attributes = {}
-  // The resource comes first from every sender we know, but protobuf promises no order: one look for it, then the spans.
-  eachField(reader, end, (field) => {
-    if (field !== 1) return false
-    resource = readAttributesMessage(reader, messageEnd(reader), 1)
-    return true
-  })
-  reader.pos = start
+function walkResource(reader: BinaryReader, end: number, read: (reader: BinaryReader, end: number, around: Surroundings) => void): void {
+  const resource = headOf(reader, end, () => readAttributesMessage(reader, messageEnd(reader), 1)) ?? emptyAttributes()
   eachField(reader, end, (field) => {
     if (field !== 2) return false
-    readScopeSpans(reader, messageEnd(reader), resource, decoded)
+    const scopeEnd = messageEnd(reader)
+    const scope = headOf(reader, scopeEnd, () => readScope(reader, messageEnd(reader))) ?? { name: '' }
+    const around = { resource, scope }
+    eachField(reader, scopeEnd, (item) => {
+      if (item !== 2) return false
+      read(reader, messageEnd(reader), around)
+      return true
+    })
     return true
   })
 }
 
-function readScopeSpans(reader: BinaryReader, end: number, resource: Attributes, decoded: DecodedSpans): void {
+/** Field 1 of a message, wherever it stands: it comes first from every sender that we know, but protobuf promises no order. */
+function headOf<T>(reader: BinaryReader, end: number, read: () => T): T | undefined {
   const start = reader.pos
-  let scope: UncheckedSpan['scope'] = { name: '' }
-  eachField(reader, end, (field) => {
-    if (field !== 1) return false
-    scope = readScope(reader, messageEnd(reader))
-    return true
-  })
+  let head: T | undefined
+  while (reader.pos < end && head === undefined) {
+    const [field, type] = reader.tag()
+    if (field === 1) head = read()
+    else reader.skip(type, field)
+  }
   reader.pos = start
-  eachField(reader, end, (field) => {
-    if (field !== 2) return false
-    sortSpan(readSpan(reader, messageEnd(reader), resource, scope), decoded)
-    return true
-  })
+  return head
 }
 
-function readScope(reader: BinaryReader, end: number): UncheckedSpan['scope'] {
+function readScope(reader: BinaryReader, end: number): SpanRecord['scope'] {
   let name = ''
   let version = ''
   eachField(reader, end, (field) => {
@@ -62,85 +62,6 @@ function readScope(reader: BinaryReader, end: number): UncheckedSpan['scope'] {
     return true
   })
   return version === '' ? { name } : { name, version }
-}
-
-function readSpan(reader: BinaryReader, end: number, resource: Attributes, scope: UncheckedSpan['scope']): UncheckedSpan {
-  const span: UncheckedSpan = {
-    traceId: '',
-    spanId: '',
-    parentSpanId: '',
-    name: '',
-    kind: 0,
-    startTimeUnixNano: 0n,
-    endTimeUnixNano: 0n,
-    attributes: emptyAttributes(),
-    status: { code: 0 },
-    events: [],
-    resource,
-    scope,
-  }
-  eachField(reader, end, (field) => {
-    switch (field) {
-      case 1:
-        span.traceId = hex(reader.bytes())
-        return true
-      case 2:
-        span.spanId = hex(reader.bytes())
-        return true
-      case 4:
-        span.parentSpanId = hex(reader.bytes())
-        return true
-      case 5:
-        span.name = reader.string()
-        return true
-      case 6:
-        span.kind = reader.int32()
-        return true
-      case 7:
-        span.startTimeUnixNano = BigInt(reader.fixed64())
-        return true
-      case 8:
-        span.endTimeUnixNano = BigInt(reader.fixed64())
-        return true
-      case 9:
-        readKeyValue(reader, messageEnd(reader), span.attributes, 0)
-        return true
-      case 11:
-        span.events.push(readEvent(reader, messageEnd(reader)))
-        return true
-      case 15:
-        span.status = readStatus(reader, messageEnd(reader))
-        return true
-      default:
-        return false
-    }
-  })
-  return span
-}
-
-function readEvent(reader: BinaryReader, end: number): UncheckedSpan['events'][number] {
-  const event = { name: '', timeUnixNano: 0n, attributes: emptyAttributes() }
-  eachField(reader, end, (field) => {
-    if (field === 1) event.timeUnixNano = BigInt(reader.fixed64())
-    else if (field === 2) event.name = reader.string()
-    else if (field === 3) readKeyValue(reader, messageEnd(reader), event.attributes, 0)
-    else return false
-    return true
-  })
-  return event
-}
-
-function readStatus(reader: BinaryReader, end: number): UncheckedSpan['status'] {
-  let message = ''
-  let code = 0
-  eachField(reader, end, (field) => {
-    if (field === 2) message = reader.string()
-    else if (field === 3) code = reader.int32()
-    else return false
-    return true
-  })
-  const known = code === 1 || code === 2 ? code : 0
-  return message === '' ? { code: known } : { code: known, message }
 }
 
 /** A message whose field `field` is a repeated KeyValue (Resource, KeyValueList). */
@@ -154,7 +75,8 @@ function readAttributesMessage(reader: BinaryReader, end: number, field: number,
   return attributes
 }
 
-function readKeyValue(reader: BinaryReader, end: number, into: Attributes, depth: number): void {
+/** A KeyValue, put into `into`. */
+export function readKeyValue(reader: BinaryReader, end: number, into: Attributes, depth: number): void {
   let key = ''
   let value: AttributeValue = null
   eachField(reader, end, (field) => {
@@ -166,7 +88,8 @@ function readKeyValue(reader: BinaryReader, end: number, into: Attributes, depth
   into[key] = value
 }
 
-function readAnyValue(reader: BinaryReader, end: number, depth: number): AttributeValue {
+/** An AnyValue. */
+export function readAnyValue(reader: BinaryReader, end: number, depth: number): AttributeValue {
   if (depth > deepest) throw new Error('attribute values are nested too deeply')
   let value: AttributeValue = null
   eachField(reader, end, (field) => {
@@ -226,11 +149,12 @@ export function messageEnd(reader: BinaryReader): number {
 }
 
 /** A reader whose strings are decoded by Buffer, several times faster than TextDecoder on short ones; broken UTF-8 becomes U+FFFD. */
-export function readerOf(bytes: Uint8Array): BinaryReader {
+function readerOf(bytes: Uint8Array): BinaryReader {
   return new BinaryReader(bytes, (part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('utf8'))
 }
 
-function hex(bytes: Uint8Array): string {
+/** Lower-case hex. */
+export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 

@@ -1,19 +1,26 @@
 // From a decoded request to rows: each span is normalised by itself, so that one that cannot be read costs nobody else.
-import { normaliseSpan, type SpanRow } from '@homeground/sdk/trace'
+import { type FeedbackRow, normaliseSpan, type SpanRow } from '@homeground/sdk/trace'
+import { feedbackOfEvent } from './evaluation-feedback.ts'
 import type { DecodedSpans, Rejection } from './types.ts'
 
-/** Rows of the good spans, and all refusals. */
-export function rowsOf(decoded: DecodedSpans): { rows: SpanRow[]; rejected: Rejection[] } {
+/** Rows of the good spans, feedback from the evaluation events on them, and all refusals. */
+export function rowsOf(decoded: DecodedSpans): { rows: SpanRow[]; feedback: FeedbackRow[]; rejected: Rejection[] } {
   const rows: SpanRow[] = []
+  const feedback: FeedbackRow[] = []
   const rejected = [...decoded.rejected]
   for (const span of decoded.spans) {
     try {
       rows.push(normaliseSpan(span))
     } catch {
       rejected.push({ reason: 'the span cannot be read' })
+      continue
+    }
+    for (const event of span.events) {
+      const outcome = feedbackOfEvent({ ...event, traceId: span.traceId, spanId: span.spanId, resource: span.resource, scope: span.scope })
+      if (outcome.kind === 'feedback') feedback.push(outcome.row)
     }
   }
-  return { rows, rejected }
+  return { rows, feedback, rejected }
 }
 
 /** The reasons with their counts, for the sender's log: `4 refused: span id is not 8 bytes other than zero (3), …`. */

@@ -58,6 +58,17 @@ export const genAiAliases: Readonly<Record<string, readonly string[]>> = {
 /** On exception events. */
 export const exceptionEvent = { type: 'exception.type', message: 'exception.message' } as const
 
+/** The event that an evaluator writes, as a log record or on the span. */
+export const evaluation = {
+  eventName: 'gen_ai.evaluation.result',
+  name: 'gen_ai.evaluation.name',
+  scoreValue: 'gen_ai.evaluation.score.value',
+  scoreLabel: 'gen_ai.evaluation.score.label',
+  explanation: 'gen_ai.evaluation.explanation',
+  /** Where log records named their event before they had a field for it. */
+  legacyEventName: 'event.name',
+} as const
+
 /** Values of `gen_ai.operation.name`. */
 export const operation = {
   chat: 'chat',

@@ -39,8 +39,8 @@ const caseSchema = z.object({
   }),
 })
 
-/** Needs the readers of other instrumentations' attributes, or /v1/logs. */
-const notYet = ['otlp-semconv-messages', 'otlp-openinference', 'otlp-vercel-ai', 'otlp-evaluation-log-events']
+/** Needs the readers of other instrumentations' attributes. */
+const notYet = ['otlp-semconv-messages', 'otlp-openinference', 'otlp-vercel-ai']
 
 const cases = fs
   .readdirSync(folder)

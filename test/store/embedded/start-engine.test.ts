@@ -61,7 +61,7 @@ async function otherHolder(folder: string, lingerMs: number): Promise<{ pid: num
   return { pid: child.pid ?? 0, address: JSON.parse(output) as EngineAddress, kill: () => child.kill('SIGKILL') }
 }
 
-describe.skipIf(engineIsMissing)('startEngine', () => {
+describe.skipIf(engineIsMissing)('startEngine', { timeout: 120_000 }, () => {
   test('gives a ClickHouse that answers its user and nobody else', async () => {
     const engine = await start(temporary())
     expect(await query(engine.address(), 'SELECT 6 * 7')).toBe('42')

@@ -1,0 +1,63 @@
+// POST /v1/traces and /v1/logs: OTLP/HTTP. The answer comes once what was taken is durable.
+import type { RequestHandler } from 'express'
+import { decodeJsonLogs, decodeProtobufLogs } from '../ingest/logs.ts'
+import { rejectionMessage, rowsOf } from '../ingest/rows-of.ts'
+import { decodeJsonTraces } from '../ingest/traces-json.ts'
+import { decodeProtobufTraces } from '../ingest/traces-protobuf.ts'
+import type { Rejection } from '../ingest/types.ts'
+import type { Queue } from '../queue/types.ts'
+import { answerSuccess, type OtlpEncoding } from './otlp-answer.ts'
+import { HttpProblem } from './problem.ts'
+import { type Body, readBody } from './read-body.ts'
+import { encodingOf, refuse } from './refuse.ts'
+import type { RouteContext } from './types.ts'
+
+export function tracesRoute(queue: Queue, context: RouteContext): RequestHandler {
+  return otlpRoute(context, 'rejectedSpans', async (bytes, encoding) => {
+    const decoded = decode(() => (encoding === 'application/json' ? decodeJsonTraces(bytes.toString('utf8')) : decodeProtobufTraces(bytes)))
+    const { rows, feedback, rejected } = rowsOf(decoded)
+    await Promise.all([queue.publishSpans(rows, bytes.length), queue.publishFeedback(feedback)])
+    return rejected
+  })
+}
+
+export function logsRoute(queue: Queue, context: RouteContext): RequestHandler {
+  return otlpRoute(context, 'rejectedLogRecords', async (bytes, encoding) => {
+    const { feedback, rejected } = decode(() =>
+      encoding === 'application/json' ? decodeJsonLogs(bytes.toString('utf8')) : decodeProtobufLogs(bytes),
+    )
+    await queue.publishFeedback(feedback)
+    return rejected
+  })
+}
+
+/** `take`: makes the good part durable and gives back what it refused. */
+function otlpRoute(
+  context: RouteContext,
+  what: 'rejectedSpans' | 'rejectedLogRecords',
+  take: (bytes: Buffer, encoding: OtlpEncoding) => Promise<Rejection[]>,
+): RequestHandler {
+  return async (request, response) => {
+    let body: Body | undefined
+    try {
+      const encoding = encodingOf(request)
+      body = await readBody(request, context)
+      const rejected = await take(body.bytes, encoding)
+      const message = rejectionMessage(rejected)
+      if (rejected.length > 0) context.log.warn({ rejected: rejected.length, message }, 'part of a request refused')
+      answerSuccess(response, encoding, { what, rejected: rejected.length, message })
+    } catch (error) {
+      refuse(request, response, error, context)
+    } finally {
+      body?.release()
+    }
+  }
+}
+
+function decode<T>(read: () => T): T {
+  try {
+    return read()
+  } catch {
+    throw new HttpProblem(400, 'the body is not an OTLP export in the encoding that its content-type names')
+  }
+}

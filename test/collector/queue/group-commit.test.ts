@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { GroupCommit } from '../../../collector/queue/group-commit.ts'
+
+/** A commit whose calls the test lets go one by one. */
+function heldCommits() {
+  const calls: { rows: readonly number[]; finish(): void; fail(error: Error): void }[] = []
+  const commit = (rows: readonly number[]) =>
+    new Promise<void>((resolve, reject) => {
+      calls.push({ rows, finish: resolve, fail: reject })
+    })
+  return { calls, commit }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a lone request is committed at once', () => {
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit })
+  void group.add([1, 2], 10)
+  expect(calls.map(({ rows }) => rows)).toEqual([[1, 2]])
+})
+
+test('what arrives while commits run goes together into the next one', async () => {
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit, concurrency: 1, spacingMs: 0 })
+  const first = group.add([1], 1)
+  const rest = [2, 3, 4].map((n) => group.add([n], 1))
+  expect(calls.length).toBe(1)
+  calls[0]?.finish()
+  await first
+  await settled()
+  expect(calls.map(({ rows }) => rows)).toEqual([[1], [2, 3, 4]])
+  calls[1]?.finish()
+  await Promise.all(rest)
+})
+
+test('a failed commit fails its own requests and no others', async () => {
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit, concurrency: 1, spacingMs: 0 })
+  const first = group.add([1], 1)
+  const second = group.add([2], 1)
+  calls[0]?.fail(new Error('no'))
+  await expect(first).rejects.toThrow('no')
+  await settled()
+  calls[1]?.finish()
+  await expect(second).resolves.toBeUndefined()
+})
+
+test('a group never holds more rows or bytes than its limits, unless one request alone does', async () => {
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit, concurrency: 1, spacingMs: 0, maxRows: 3, maxBytes: 100 })
+  const all = [group.add([0], 1), group.add([1, 2], 10), group.add([3, 4], 10), group.add([5], 95), group.add([6, 7, 8, 9], 500)]
+  for (let at = 0; at < 5; at++) {
+    await settled()
+    calls[at]?.finish()
+  }
+  await Promise.all(all)
+  expect(calls.map(({ rows }) => rows)).toEqual([[0], [1, 2], [3, 4], [5], [6, 7, 8, 9]])
+})
+
+test('small groups begin no oftener than the spacing, a full one at once', async () => {
+  let now = 0
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit, concurrency: 3, spacingMs: 40, maxRows: 2, now: () => now })
+  void group.add([1], 1)
+  now = 10
+  void group.add([2], 1)
+  expect(calls.length).toBe(1)
+  void group.add([3], 1)
+  expect(calls.map(({ rows }) => rows)).toEqual([[1], [2, 3]])
+  void group.add([4], 1)
+  now = 60
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  expect(calls.map(({ rows }) => rows)).toEqual([[1], [2, 3], [4]])
+})
+
+test('drained waits for what runs and what waits', async () => {
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit, concurrency: 1, spacingMs: 0 })
+  void group.add([1], 1)
+  void group.add([2], 1)
+  let isDrained = false
+  const drained = group.drained().then(() => {
+    isDrained = true
+  })
+  calls[0]?.finish()
+  await settled()
+  expect(isDrained).toBe(false)
+  calls[1]?.finish()
+  await drained
+})
