@@ -63,15 +63,21 @@ export function isUserTurn(message: Message): boolean {
   return message.role === 'user' && !message.parts.some((part) => part.type === 'tool_call_response')
 }
 
-/** Step id -> name of the sub-agent it ran under; absent = the main agent. */
-export function lanesOf(episode: Episode): Map<string, string | undefined> {
+/** Step id -> name of the sub-agent it ran under; absent = the main agent. In the episode of a session the agent runs at its top are the main agent's. */
+export function lanesOf(episode: Episode, options: { session?: boolean } = {}): Map<string, string | undefined> {
   const steps = new Map<string, Step>(episode.steps.map((step) => [step.id, step]))
   const lanes = new Map<string, string | undefined>()
+  const isTop = (agent: Step) => options.session === true && (agent.parent === undefined || !steps.has(agent.parent))
   const laneOf = (step: Step, depth: number): string | undefined => {
     if (lanes.has(step.id)) return lanes.get(step.id)
     const parent = step.parent === undefined ? undefined : steps.get(step.parent)
     // A broken parent chain that bites its tail must not hang.
-    const lane = parent === undefined || depth > 1_000 ? undefined : parent.kind === 'agent' ? parent.name : laneOf(parent, depth + 1)
+    const lane =
+      parent === undefined || depth > 1_000
+        ? undefined
+        : parent.kind === 'agent' && !isTop(parent)
+          ? parent.name
+          : laneOf(parent, depth + 1)
     lanes.set(step.id, lane)
     return lane
   }

@@ -16,14 +16,19 @@ export interface LineIndex {
   close(): Promise<void>
 }
 
-/** What a line begins with in the files we write; others are parsed. */
-const leading = { id: /^\{"id":"([^"\\]*)"/, task: /^\{"task":"([^"\\]*)"/ } as const
+/** Where an id is found without parsing the line, as the files we write begin. */
+const leading = {
+  id: /^\{"id":"([^"\\]*)"/,
+  task: /^\{"task":"([^"\\]*)"/,
+  episode: /^\{"format":1,"id":"([^"\\]*)"/,
+} as const
 
 /**
- * Ids come from the member `key`. A line that is not JSON, or has no such member, gets the id `''`: reading it tells what is wrong.
+ * Ids come from the member `key` (`episode`: the member `id` of an episode's line), or from a function of the parsed line.
+ * A line that is not JSON, or has no such member, gets the id `''`: reading it tells what is wrong.
  * @throws the file system's error
  */
-export async function indexLines(path: string, key: keyof typeof leading): Promise<LineIndex> {
+export async function indexLines(path: string, key: keyof typeof leading | ((value: unknown) => string | undefined)): Promise<LineIndex> {
   const handle = await fs.promises.open(path, 'r')
   const hash = createHash('sha256')
   const ids: string[] = []
@@ -88,15 +93,18 @@ export async function indexLines(path: string, key: keyof typeof leading): Promi
 }
 
 /** `undefined` for a blank line. */
-function idOf(bytes: Buffer, key: keyof typeof leading): string | undefined {
-  const found = leading[key].exec(bytes.toString('latin1', 0, Math.min(bytes.length, 300)))?.[1]
-  // Ids beyond ASCII are read from the text.
-  if (found !== undefined && /^[\x20-\x7e]*$/.test(found)) return found
+function idOf(bytes: Buffer, key: Parameters<typeof indexLines>[1]): string | undefined {
+  if (typeof key === 'string') {
+    const found = leading[key].exec(bytes.toString('latin1', 0, Math.min(bytes.length, 300)))?.[1]
+    // Ids beyond ASCII are read from the text.
+    if (found !== undefined && /^[\x20-\x7e]*$/.test(found)) return found
+  }
   const text = bytes.toString('utf8')
   if (text.trim() === '') return undefined
   try {
     const value: unknown = JSON.parse(text)
-    const id: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+    if (typeof key === 'function') return key(value) ?? ''
+    const id: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key === 'task' ? 'task' : 'id') : undefined
     return typeof id === 'string' ? id : ''
   } catch {
     return ''

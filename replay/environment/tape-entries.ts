@@ -26,13 +26,15 @@ export function tapeEntriesOf(episode: Episode, source: TapeSource): TapeEntry[]
   if (conversation !== undefined && (source.results === 'message' || spans.length === 0)) {
     for (const shown of shownResults(conversation, source.calls)) {
       const span = takeSpan(spans, shown.call, (candidate) => lanes.get(candidate.id) === undefined)
+      // After the last message nobody was shown a result; without a span either, the recording was cut there.
+      if (shown.response === undefined && span?.result === undefined && span?.error === undefined) continue
       entries.push({
         at: span?.startedAt ?? shown.at,
         entry: {
           kind: 'tool',
           name: shown.call.name,
           arguments: shown.call.arguments,
-          result: shown.response,
+          ...(shown.response === undefined ? endOf(span) : { result: shown.response }),
           durationMs: span?.durationMs ?? 0,
           effect: span?.effect ?? 'unknown',
           ...(shown.call.id === undefined ? {} : { callId: shown.call.id }),
@@ -89,9 +91,16 @@ function entryOfSpan(span: ToolCall, lane: string | undefined, turn: number | un
   }
 }
 
+/** The run went on to no further model call: what its last tool gave is in its span alone. */
+function endOf(span: ToolCall | undefined): Pick<TapeEntry, 'result' | 'error' | 'ends'> {
+  const gave = span?.error === undefined ? { result: span?.result ?? null } : { error: span.error }
+  return { ...gave, ends: true }
+}
+
 interface ShownResult {
   call: ToolCallPart
-  response: Json
+  /** Absent after the last model call. */
+  response: Json | undefined
   at: string
   turn: number
 }
@@ -108,7 +117,8 @@ function shownResults(conversation: Conversation, range: TapeSource['calls']): S
     for (const wanted of toolCallsOf(outputOf(call))) {
       const byId = results.findIndex((result) => result.id === wanted.id)
       const [result] = results.splice(byId === -1 ? 0 : byId, results.length === 0 ? 0 : 1)
-      if (result !== undefined) shown.push({ call: wanted, response: result.response, at: call.startedAt, turn })
+      const isLast = index === conversation.calls.length - 1
+      if (result !== undefined || isLast) shown.push({ call: wanted, response: result?.response, at: call.startedAt, turn })
     }
   }
   return shown

@@ -124,6 +124,8 @@ export const tapeEntrySchema = z.strictObject({
   lane: z.string().exactOptional(),
   /** In which user turn it was recorded, from 0. */
   turn: z.int().nonnegative().exactOptional(),
+  /** The recorded run ended after this call (a hand-over, say): so does a loop that makes it. */
+  ends: z.literal(true).exactOptional(),
 })
 export type TapeEntry = z.infer<typeof tapeEntrySchema>
 

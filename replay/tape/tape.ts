@@ -7,7 +7,7 @@ import type { TapeEntry, ToolSettings } from '../environment/types.ts'
 import { isArgumentObject } from './arguments.ts'
 import { tapeKey } from './key.ts'
 import { nearestOf } from './nearest.ts'
-import type { MissPolicy, TapeAnswer, TapeCall, TapeReport } from './types.ts'
+import type { Divergence, MissPolicy, TapeAnswer, TapeCall, TapeReport } from './types.ts'
 
 export interface TapeOptions {
   /** env.json's `tools`. */
@@ -24,6 +24,9 @@ export class Tape {
   /** Calls of model messages that have not come yet: key -> messages, each with its calls' ids and the entries set aside for them. */
   readonly #announced = new Map<string, Reservation[]>()
   readonly #consumed = new Set<number>()
+  /** Tool hits in order of arrival, with the model message that asked for each. */
+  readonly #served: ServedHit[] = []
+  #messages = 0
   #toolCalls = 0
   #offTape: { count: number; first?: number } = { count: 0 }
   #staleReads = 0
@@ -37,7 +40,7 @@ export class Tape {
     this.#entries = [...entries].sort((a, b) => a.seq - b.seq)
     for (const entry of this.#entries) {
       if (entry.kind === 'tool') this.#names.add(entry.name)
-      const key = tapeKey(entry, options.tools[entry.name])
+      const key = tapeKey(entry, this.#settings(entry.name))
       const queue = this.#queues.get(key)
       if (queue) queue.push(entry)
       else this.#queues.set(key, [entry])
@@ -46,6 +49,7 @@ export class Tape {
 
   /** A model message with these tool calls has arrived, in its order. Reservations of the lane's earlier message end. */
   announce(calls: readonly TapeCall[], lane?: string): void {
+    this.#messages += 1
     for (const [key, reservations] of this.#announced) {
       const rest = reservations.filter((reservation) => reservation.lane !== lane)
       if (rest.length > 0) this.#announced.set(key, rest)
@@ -68,7 +72,7 @@ export class Tape {
   /** What answers this tool call. Call it once a call, in the order of arrival. */
   tool(call: TapeCall): TapeAnswer {
     this.#toolCalls += 1
-    const settings = this.#options.tools[call.name]
+    const settings = this.#settings(call.name)
     const known = settings !== undefined || this.#names.has(call.name) || call.implemented === true
     const key = this.#keyOf('tool', call)
     const mode = settings?.mode ?? 'tape'
@@ -101,7 +105,7 @@ export class Tape {
 
   /** What answers this io read. A miss counts as off the tape at the tool call that comes next. */
   io(read: TapeCall): TapeAnswer {
-    const settings = this.#options.tools[read.name]
+    const settings = this.#settings(read.name)
     if (settings?.mode === 'live') {
       this.#live.push(read.name)
       return { kind: 'live' }
@@ -112,9 +116,7 @@ export class Tape {
   }
 
   report(): TapeReport {
-    const unconsumed = this.#entries.filter(
-      (entry) => !this.#consumed.has(entry.seq) && (this.#options.tools[entry.name]?.mode ?? 'tape') === 'tape',
-    )
+    const unconsumed = this.#entries.filter((entry) => !this.#consumed.has(entry.seq) && this.#onTape(entry))
     return {
       offTape: { ...this.#offTape },
       unconsumed: unconsumed.map((entry) => entry.seq),
@@ -124,6 +126,27 @@ export class Tape {
       hits: this.#consumed.size,
       outOfOrder: this.#outOfOrder,
     }
+  }
+
+  /**
+   * Where the candidate's calls first left those of the recording: off the tape, one skipped, or one out of its order; `undefined` while they
+   * have not. With `turn`, only what was recorded in that user turn and before it must have happened. `step` is a tool call, from 1.
+   */
+  divergence(turn?: number): Divergence | undefined {
+    const found: Divergence[] = []
+    if (this.#offTape.first !== undefined) found.push({ step: this.#offTape.first, kind: 'off-tape' })
+    const due = this.#entries.filter(
+      (entry) => entry.kind === 'tool' && this.#onTape(entry) && (turn === undefined || entry.turn === undefined || entry.turn <= turn),
+    )
+    for (const lane of new Set(due.map((entry) => entry.lane))) {
+      const parted = firstParting(
+        due.filter((entry) => entry.lane === lane).map((entry) => entry.seq),
+        this.#served.filter((hit) => hit.lane === lane),
+        this.#toolCalls,
+      )
+      if (parted !== undefined) found.push(parted)
+    }
+    return found.sort((a, b) => a.step - b.step)[0]
   }
 
   /** The entries of this tool in this lane, used or not: what `nearest` and a simulation look at. */
@@ -139,7 +162,7 @@ export class Tape {
       this.#hit(entry)
       return { kind: 'hit', entry }
     }
-    const settings = this.#options.tools[call.name]
+    const settings = this.#settings(call.name)
     const policy = settings?.onMiss ?? 'error'
     const what = `${call.name} was not called with these arguments in the recording, or not this often`
     if (policy !== 'nearest') return this.#miss(policy, what)
@@ -165,6 +188,7 @@ export class Tape {
 
   #hit(entry: TapeEntry): void {
     this.#consumed.add(entry.seq)
+    if (entry.kind === 'tool') this.#served.push({ seq: entry.seq, lane: entry.lane, call: this.#toolCalls, message: this.#messages })
     if (entry.seq < this.#lastHit) this.#outOfOrder += 1
     this.#lastHit = Math.max(this.#lastHit, entry.seq)
     if (this.#changesTheWorld(entry)) {
@@ -181,12 +205,21 @@ export class Tape {
   #keyOf(kind: TapeEntry['kind'], call: TapeCall): string {
     return tapeKey(
       { kind, name: call.name, arguments: call.arguments, ...(call.lane === undefined ? {} : { lane: call.lane }) },
-      this.#options.tools[call.name],
+      this.#settings(call.name),
     )
   }
 
   #changesTheWorld(entry: TapeEntry): boolean {
-    return entry.kind === 'tool' && isEffectful(this.#options.tools[entry.name]?.effect ?? entry.effect)
+    return entry.kind === 'tool' && isEffectful(this.#settings(entry.name)?.effect ?? entry.effect)
+  }
+
+  /** A model may call `constructor`: only what env.json says counts. */
+  #settings(name: string): ToolSettings | undefined {
+    return Object.hasOwn(this.#options.tools, name) ? this.#options.tools[name] : undefined
+  }
+
+  #onTape(entry: TapeEntry): boolean {
+    return (this.#settings(entry.name)?.mode ?? 'tape') === 'tape'
   }
 
   #mayRunLive(call: TapeCall, settings: ToolSettings | undefined): boolean {
@@ -198,6 +231,27 @@ export class Tape {
 /** `unknown` is treated as `write` wherever it matters. */
 export function isEffectful(effect: Effect): boolean {
   return effect === 'write' || effect === 'unknown'
+}
+
+interface ServedHit {
+  seq: number
+  lane: string | undefined
+  /** Which of the candidate's tool calls, from 1. */
+  call: number
+  message: number
+}
+
+/** Calls of one model message may arrive in any order. */
+function firstParting(due: readonly number[], served: readonly ServedHit[], toolCalls: number): Divergence | undefined {
+  const inOrder = [...served].sort((a, b) => a.message - b.message || (a.message === 0 ? 0 : a.seq - b.seq))
+  const seqs = new Set(served.map((hit) => hit.seq))
+  for (const [index, seq] of due.entries()) {
+    const hit = inOrder[index]
+    if (hit?.seq === seq) continue
+    return { step: hit?.call ?? toolCalls + 1, kind: seqs.has(seq) ? 'reordered' : 'skipped' }
+  }
+  const early = inOrder[due.length]
+  return early === undefined ? undefined : { step: early.call, kind: 'reordered' }
 }
 
 interface Reservation {

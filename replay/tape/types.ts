@@ -47,3 +47,10 @@ export interface TapeReport {
   hits: number
   outOfOrder: number
 }
+
+/** Where a candidate's tool calls first left the recorded ones. */
+export interface Divergence {
+  /** Which of the candidate's tool calls, from 1. */
+  step: number
+  kind: 'off-tape' | 'skipped' | 'reordered'
+}

@@ -82,6 +82,26 @@ export function instant(afterMs: number): string {
   return new Date(Date.UTC(2026, 0, 5, 10, 0, 0, 0) + afterMs).toISOString()
 }
 
+/** A span for each tool result, between the model calls that asked for it and saw it. */
+function toolSpansOf(messages: readonly Message[]): ToolCall[] {
+  const spans: ToolCall[] = []
+  const asked: { id?: string; name: string; arguments: Json }[] = []
+  let modelCalls = 0
+  for (const message of messages) {
+    if (message.role === 'assistant') modelCalls += 1
+    for (const part of message.parts) {
+      if (part.type === 'tool_call') asked.push(part)
+      if (part.type !== 'tool_call_response') continue
+      const call = asked.shift()
+      if (call)
+        spans.push(
+          toolSpan(call.name, call.arguments, modelCalls * 10 - 3, { result: part.response, ...(call.id ? { callId: call.id } : {}) }),
+        )
+    }
+  }
+  return spans
+}
+
 interface TauLine {
   task_id: number
   trial: number
@@ -99,7 +119,9 @@ export function airlineEpisodes(count = 200): Episode[] {
     const given: TauLine = JSON.parse(line)
     const name = `tau-${given.task_id}-${given.trial}`
     const feedback = (feedbackName: string, value: number | string) => ({ name: feedbackName, value, source: 'import', at: instant(0) })
-    return episodeOf(name, given.messages.map(readMessage), {
+    const messages = given.messages.map(readMessage)
+    return episodeOf(name, messages, {
+      tools: toolSpansOf(messages),
       session: `tau-airline-${given.task_id}`,
       project: 'tau-airline',
       source: { kind: 'import', repeat: given.trial },

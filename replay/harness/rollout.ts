@@ -1,0 +1,143 @@
+// Plays one task once: sets up tape, model and clock, lets the harness play, and says how it ended. A rollout that fails is a result too; only an aborted run rejects.
+import { type Episode, HomegroundError, type ModelCall, type Usage } from '@homeground/sdk/trace'
+import { conversationOf, lanesOf } from '../environment/conversation.ts'
+import { armModel } from '../gateway/arm-model.ts'
+import { type RecordedLane, recordedModel } from '../gateway/recorded-model.ts'
+import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
+import { Tape } from '../tape/tape.ts'
+import { announcing } from './announcing.ts'
+import { rounded } from './episode-recorder.ts'
+import { playLoop } from './loop.ts'
+import { playModule } from './module.ts'
+import { rolloutSeed, seededIds } from './seeded.ts'
+import { toolAnswers } from './tool-answers.ts'
+import type { Harness, Played, RolloutDeps, RolloutJob, RolloutResult } from './types.ts'
+
+/** @throws HomegroundError for wrong settings (an arm, a mock, a module that is not there); what `deps.signal` was aborted with */
+export async function executeRollout(job: RolloutJob, deps: RolloutDeps): Promise<RolloutResult> {
+  const started = deps.monotonicMs()
+  const stopping = new AbortController()
+  const signal = deps.signal === undefined ? stopping.signal : AbortSignal.any([deps.signal, stopping.signal])
+  const tape = new Tape(job.entries, { tools: job.tools, allowLive: job.allowLive })
+  const failures: GatewayAnswer[] = []
+  const model = watched(announcing(sourceOf(job, deps), tape), job, failures)
+  const tools = toolAnswers({ tape, folder: job.folder, stop: (reason) => stopping.abort(reason) })
+  const timer = timeoutOf(job) === undefined ? undefined : setTimeout(() => stopping.abort(timeout(job)), timeoutOf(job))
+  let played: Played
+  try {
+    played = await harnessOf(job)({ job, model, tape, tools, deps, signal, ids: seededIds(rolloutSeed(job)) })
+  } finally {
+    clearTimeout(timer)
+  }
+  deps.signal?.throwIfAborted()
+  return resultOf(played, { tape, reason: stopping.signal.reason, failures, durationMs: rounded(deps.monotonicMs() - started) })
+}
+
+function harnessOf(job: RolloutJob): Harness {
+  switch (job.harness.kind) {
+    case 'loop':
+    case 'turn':
+      return playLoop
+    case 'module':
+      return playModule
+    case 'command':
+      throw new HomegroundError('invalid-settings', 'harness command is not there yet', { hint: 'use module, loop or turn' })
+  }
+}
+
+function sourceOf(job: RolloutJob, deps: RolloutDeps): ModelSource {
+  if (job.arm.model !== 'recorded') return armModel(job.arm, deps)
+  if (job.recording === undefined) {
+    throw new HomegroundError('environment-invalid', `task ${job.task.id}: recordings.jsonl.gz has no episode of it`, {
+      hint: 'build the environment again',
+    })
+  }
+  return recordedModel(recordedCalls(job, job.recording))
+}
+
+/** A loop plays the main conversation (a turn: from its first call on), a product all lanes. */
+function recordedCalls(job: RolloutJob, recording: Episode): RecordedLane[] {
+  if (job.harness.kind === 'loop' || job.harness.kind === 'turn') {
+    const calls = conversationOf(recording)?.calls ?? []
+    const from = calls.findIndex((call) => call.id === job.task.source.step)
+    return [{ lane: undefined, calls: calls.slice(Math.max(0, from)) }]
+  }
+  const lanes = lanesOf(recording, { session: job.unit === 'session' })
+  const models = recording.steps.filter((step): step is ModelCall => step.kind === 'model')
+  return [...new Set(models.map((call) => lanes.get(call.id)))].map((lane) => ({
+    lane,
+    calls: models.filter((call) => lanes.get(call.id) === lane),
+  }))
+}
+
+/** Notes the calls that failed in the end: a score made of a broken endpoint would be a lie. */
+function watched(source: ModelSource, job: RolloutJob, failures: GatewayAnswer[]): ModelSource {
+  if (job.arm.model === 'recorded') return source
+  return {
+    async answer(request) {
+      const answer = await source.answer(request)
+      if (answer.response === undefined) failures.push(answer)
+      return answer
+    },
+  }
+}
+
+function timeoutOf(job: RolloutJob): number | undefined {
+  return job.harness.kind === 'module' || job.harness.kind === 'command' ? job.harness.timeoutMs : undefined
+}
+
+function timeout(job: RolloutJob): Error {
+  return Object.assign(new Error(`the rollout took longer than ${timeoutOf(job)} ms`), { name: 'TimeoutError' })
+}
+
+interface End {
+  tape: Tape
+  reason: unknown
+  failures: readonly GatewayAnswer[]
+  durationMs: number
+}
+
+function resultOf(played: Played, end: End): RolloutResult {
+  const report = end.tape.report()
+  const divergence = end.tape.divergence()
+  const { stop, error } = endOf(played, end)
+  return {
+    episode: played.episode,
+    stop,
+    ...(error === undefined ? {} : { error }),
+    offTape: report.offTape,
+    unconsumed: report.unconsumed,
+    unconsumedWrites: report.unconsumedWrites,
+    staleReads: report.staleReads,
+    live: report.live,
+    ...(played.userTurns === undefined ? {} : { userTurns: played.userTurns }),
+    ...(divergence === undefined ? {} : { divergence }),
+    usage: usageOf(played.episode),
+    durationMs: end.durationMs,
+  }
+}
+
+function endOf(played: Played, { reason, failures }: End): Pick<RolloutResult, 'stop' | 'error'> {
+  if (HomegroundError.is(reason) && reason.code === 'off-tape')
+    return { stop: 'off-tape', error: { type: 'off-tape', message: reason.message } }
+  if (reason instanceof Error && reason.name === 'TimeoutError')
+    return { stop: 'timeout', error: { type: 'timeout', message: reason.message } }
+  const [failure] = failures
+  if (failure !== undefined)
+    return { stop: 'error', error: { type: String(failure.status), message: JSON.stringify(failure.body).slice(0, 500) } }
+  return { stop: played.stop, ...(played.error === undefined ? {} : { error: played.error }) }
+}
+
+/** Sums over all model calls; absent where no call said it. */
+export function usageOf(episode: Episode): Usage {
+  const sum: Usage = {}
+  for (const step of episode.steps) {
+    if (step.kind !== 'model') continue
+    const usage = step.response?.usage ?? {}
+    for (const name of ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const) {
+      const tokens = usage[name]
+      if (tokens !== undefined) sum[name] = (sum[name] ?? 0) + tokens
+    }
+  }
+  return sum
+}

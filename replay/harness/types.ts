@@ -1,0 +1,99 @@
+// One rollout: a task played once by an arm. The job is plain data, so that it can be handed to another thread; so is its result.
+import type { Episode, Json, Usage } from '@homeground/sdk/trace'
+import type { EnvironmentFile, HarnessSettings, TapeEntry, Task, ToolSettings } from '../environment/types.ts'
+import type { EndpointDeps } from '../gateway/endpoint.ts'
+import type { ModelSource } from '../gateway/types.ts'
+import type { Arm, Rollout } from '../run/types.ts'
+import type { Tape } from '../tape/tape.ts'
+
+export interface RolloutJob {
+  task: Task
+  entries: readonly TapeEntry[]
+  /** For the arm `recorded`. */
+  recording?: Episode
+  /** Absolute folder of the environment: module and mock paths are relative to it. */
+  folder: string
+  project: string
+  unit: EnvironmentFile['unit']
+  harness: HarnessSettings
+  tools: Readonly<Record<string, ToolSettings>>
+  arm: Arm
+  repeat: number
+  run: string
+  seed: number
+  /** Tools with side effects that the command line allows to run live. */
+  allowLive: readonly string[]
+}
+
+export interface RolloutDeps extends EndpointDeps {
+  /** Milliseconds since the epoch, and of a clock that never goes back. */
+  now(): number
+  monotonicMs(): number
+  signal?: AbortSignal
+}
+
+/** What is left to add for a line of rollouts.jsonl: its scores and cost. */
+export interface RolloutResult {
+  episode: Episode
+  stop: string
+  error?: { type: string; message: string }
+  offTape: Rollout['offTape']
+  unconsumed: number[]
+  unconsumedWrites: number[]
+  staleReads: number
+  live: string[]
+  userTurns?: { served: number; afterDivergence: number }
+  divergence?: { step: number; kind: string }
+  usage: Usage
+  durationMs: number
+}
+
+/** What a harness plays with. The episode is what the recorder was told. */
+export interface Play {
+  job: RolloutJob
+  model: ModelSource
+  tape: Tape
+  /** What answers a tool call or io read, whatever its mode. */
+  tools: ToolAnswers
+  deps: RolloutDeps
+  /** Aborted on time-out, on `off-tape`, and when the run is stopped. */
+  signal: AbortSignal
+  ids: { trace: string; span(): string }
+}
+
+/** How a harness ended: the episode, and why it stopped. */
+export interface Played {
+  episode: Episode
+  stop: string
+  error?: { type: string; message: string }
+  userTurns?: { served: number; afterDivergence: number }
+}
+
+export type Harness = (play: Play) => Promise<Played>
+
+export interface ToolAnswers {
+  /** @throws ReplayedToolError: what the product sees as its own tool's error */
+  tool(call: ToolRequest): Promise<ToolServed>
+  io(read: ToolRequest): Promise<ToolServed>
+}
+
+export interface ToolRequest {
+  name: string
+  arguments: Json
+  callId?: string
+  lane?: string
+  implemented?: boolean
+  effect?: import('@homeground/sdk/trace').Effect
+  /** The product's own function; absent in a harness that has none. */
+  live?(): Promise<Json | undefined>
+}
+
+export interface ToolServed {
+  result: Json | undefined
+  /** How the call left the tape. */
+  offTape?: string
+  /** Of the recorded call. */
+  durationMs?: number
+  /** The recorded run ended after this call. */
+  ends?: boolean
+}

@@ -1,0 +1,205 @@
+// A run's folder while it is being filled: run.json first, then a line for each rollout as it ends, and at the end both files in the run's order. Kill it at any moment and open it again.
+import fs from 'node:fs'
+import path from 'node:path'
+import {
+  canonicalJson,
+  type Episode,
+  formatEpisodeLine,
+  HomegroundError,
+  type Json,
+  JsonLinesWriter,
+  parseInput,
+  readJsonLines,
+} from '@homeground/sdk/trace'
+import { writeJson } from '../environment/write.ts'
+import { orderLines } from './order-lines.ts'
+import { Plan } from './plan.ts'
+import { type Rollout, type RunFile, rolloutSchema, runFileSchema } from './types.ts'
+
+export const runFiles = { settings: 'run.json', rollouts: 'rollouts.jsonl', episodes: 'episodes.jsonl', lock: 'run.lock' } as const
+
+export class RunFolder {
+  readonly folder: string
+  readonly file: RunFile
+  readonly plan: Plan
+  /** 1 where the rollout at this place of the plan is there. */
+  readonly done: Uint8Array
+  doneCount = 0
+  readonly #rollouts: JsonLinesWriter
+  readonly #episodes: JsonLinesWriter
+
+  private constructor(folder: string, file: RunFile, writers: { rollouts: JsonLinesWriter; episodes: JsonLinesWriter }) {
+    this.folder = folder
+    this.file = file
+    this.plan = new Plan(file)
+    this.done = new Uint8Array(this.plan.size)
+    this.#rollouts = writers.rollouts
+    this.#episodes = writers.episodes
+  }
+
+  /**
+   * Starts the run, or goes on with the one that stands there if it is the same.
+   * @throws HomegroundError run-mismatch; invalid-argument: the folder is something else, or another process fills it
+   */
+  static async open(folder: string, file: RunFile): Promise<RunFolder> {
+    const absolute = path.resolve(folder)
+    refuseForeignFolder(absolute)
+    fs.mkdirSync(absolute, { recursive: true })
+    lock(absolute)
+    try {
+      const settings = path.join(absolute, runFiles.settings)
+      const kept = fs.existsSync(settings) ? sameRun(readRunFile(absolute), file, absolute) : file
+      if (kept === file) writeJson(settings, file)
+      // Opening cuts off the torn last line that a killed writer leaves.
+      const writers = {
+        rollouts: await JsonLinesWriter.open(path.join(absolute, runFiles.rollouts), { append: true }),
+        episodes: await JsonLinesWriter.open(path.join(absolute, runFiles.episodes), { append: true }),
+      }
+      const run = new RunFolder(absolute, kept, writers)
+      await run.#readDone()
+      return run
+    } catch (error) {
+      unlock(absolute)
+      throw error
+    }
+  }
+
+  /** The episode's line first: a rollout that is there has its episode. */
+  async add(index: number, rollout: Rollout, episode: Episode): Promise<void> {
+    await this.#episodes.writeText(formatEpisodeLine(episode))
+    await this.#rollouts.write(rollout)
+    this.done[index] = 1
+    this.doneCount += 1
+  }
+
+  /** When every rollout is there: both files in the run's order, each once. */
+  async close(): Promise<void> {
+    try {
+      await this.#rollouts.close()
+      await this.#episodes.close()
+      if (this.doneCount === this.plan.size) await this.#order()
+    } finally {
+      unlock(this.folder)
+    }
+  }
+
+  async #order(): Promise<void> {
+    const episodeIndex = new Map<string, number>()
+    await orderLines(path.join(this.folder, runFiles.rollouts), this.plan.size, (value, line) => {
+      const rollout = readRollout(value, `${path.join(this.folder, runFiles.rollouts)}:${line}`)
+      const index = this.plan.indexOf(rollout)
+      if (index !== undefined) episodeIndex.set(rollout.episode, index)
+      return index
+    })
+    await orderLines(path.join(this.folder, runFiles.episodes), this.plan.size, 'episode', (id) => episodeIndex.get(id))
+  }
+
+  async #readDone(): Promise<void> {
+    const file = path.join(this.folder, runFiles.rollouts)
+    if (!fs.existsSync(file)) return
+    for await (const { value, line } of readJsonLines(file)) {
+      const index = this.plan.indexOf(readRollout(value, `${file}:${line}`))
+      if (index === undefined || this.done[index] === 1) continue
+      this.done[index] = 1
+      this.doneCount += 1
+    }
+  }
+}
+
+/** @throws HomegroundError not-found, invalid-input */
+export function readRunFile(folder: string): RunFile {
+  const file = path.join(folder, runFiles.settings)
+  let text: string
+  try {
+    text = fs.readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new HomegroundError('not-found', `${file}: there is no run there`, {
+      hint: 'homeground run ENV --arm NAME=MODEL makes one',
+      cause,
+    })
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new HomegroundError('invalid-input', `${file}: not JSON`, { hint: 'take the folder from its source again', cause })
+  }
+  return parseInput(runFileSchema, value, { place: file, what: 'a run (format 1)' })
+}
+
+export function readRollout(value: unknown, place: string): Rollout {
+  return parseInput(rolloutSchema, value, { place, what: 'a rollout' })
+}
+
+/** What decides the results must be the same; where and when it began may differ. */
+function sameRun(kept: RunFile, wanted: RunFile, folder: string): RunFile {
+  const decisive = ({ environment, arms, harness, tasks, repeats, seed, margin }: RunFile): Record<string, unknown> => ({
+    environment: environment.hash,
+    arms,
+    harness,
+    tasks,
+    repeats,
+    seed,
+    margin,
+  })
+  const before = decisive(kept)
+  const after = decisive(wanted)
+  const changed = Object.keys(before).filter((key) => canonicalJson(asJson(before[key])) !== canonicalJson(asJson(after[key])))
+  if (changed.length === 0) return kept
+  throw new HomegroundError('run-mismatch', `${folder} holds a run with other ${changed.join(', ')}`, {
+    hint: 'give the same settings to go on with it, or another --out for a new run',
+  })
+}
+
+function asJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value ?? null))
+}
+
+function refuseForeignFolder(folder: string): void {
+  if (!fs.existsSync(folder) || fs.existsSync(path.join(folder, runFiles.settings))) return
+  if (fs.statSync(folder).isDirectory() && fs.readdirSync(folder).every((name) => name === runFiles.lock || name.endsWith('.tmp'))) return
+  throw new HomegroundError('invalid-argument', `${folder} exists and is not a run folder (it has no ${runFiles.settings})`, {
+    hint: 'give another folder with --out',
+  })
+}
+
+function lock(folder: string): void {
+  const file = path.join(folder, runFiles.lock)
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      fs.writeFileSync(file, String(process.pid), { flag: 'wx' })
+      return
+    } catch (error) {
+      const holder = Number(readIfThere(file))
+      if (holder !== process.pid && isAlive(holder)) {
+        throw new HomegroundError('invalid-argument', `${folder}: process ${holder} is filling this run`, {
+          hint: 'wait for it, stop it, or give another --out',
+          cause: error,
+        })
+      }
+      fs.rmSync(file, { force: true })
+    }
+  }
+}
+
+function unlock(folder: string): void {
+  fs.rmSync(path.join(folder, runFiles.lock), { force: true })
+}
+
+function readIfThere(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
