@@ -1,0 +1,176 @@
+import http from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import type { SpanRecord } from '@homeground/sdk/trace'
+import { DiagLogLevel, diag } from '@opentelemetry/api'
+import { afterEach, describe, expect, it } from 'vitest'
+import { decodeProtobufTraces } from '../../../collector/ingest/otlp-protobuf.ts'
+import { OtlpSender } from '../../../sdk/export/otlp-sender.ts'
+import { OtlpSink } from '../../../sdk/export/otlp-sink.ts'
+import { noStats } from '../../../sdk/run/stats.ts'
+
+type Answer = { status: number; headers?: Record<string, string>; body?: Uint8Array }
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+  diag.disable()
+})
+
+/** A collector that answers as told and keeps the names of the spans it took. */
+async function collector(answer: (names: string[], request: http.IncomingMessage) => Answer) {
+  const taken: string[][] = []
+  const requests: http.IncomingMessage[] = []
+  const server = http.createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      requests.push(request)
+      const body = Buffer.concat(parts)
+      const names = decodeProtobufTraces(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).spans.map(
+        (span) => span.name,
+      )
+      const { status, headers, body: text } = answer(names, request)
+      if (status === 200) taken.push(names)
+      response.writeHead(status, headers).end(text)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  closing.push(async () => {
+    server.closeAllConnections()
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+  })
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, taken, requests }
+}
+
+function sinkFor(endpoint: string, options: { maxQueueBytes?: number; compression?: 'gzip' | 'none'; maxBatchBytes?: number } = {}) {
+  const stats = noStats()
+  const { maxQueueBytes = 1024 * 1024, maxBatchBytes = 64 * 1024, compression = 'none' } = options
+  const sender = new OtlpSender({ endpoint, apiKey: 'key-1', compression, timeoutMs: 2000, fetch, random: () => 0 })
+  const sink = new OtlpSink({
+    sender,
+    stats,
+    resource: { 'homeground.project': 'p' },
+    scope: { name: 's' },
+    maxQueueBytes,
+    maxBatchBytes,
+    delayMs: 5,
+  })
+  closing.push(() => sink.shutdown(100))
+  return { sink, stats, sender }
+}
+
+const span = (name: string, bytes = 10): SpanRecord => ({
+  traceId: `${'0'.repeat(31)}1`,
+  spanId: `${'0'.repeat(15)}1`,
+  name,
+  kind: 1,
+  startTimeUnixNano: 1n,
+  endTimeUnixNano: 2n,
+  attributes: { body: 'x'.repeat(bytes) },
+  status: { code: 0 },
+  events: [],
+  resource: {},
+  scope: { name: 's' },
+})
+
+function warnings(): string[] {
+  const said: string[] = []
+  const none = () => undefined
+  diag.setLogger(
+    { error: none, warn: (message) => said.push(message), info: none, debug: none, verbose: none },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  )
+  return said
+}
+
+describe('OtlpSink', () => {
+  it('sends what waits in batches by bytes, in order, with the key', async () => {
+    const c = await collector(() => ({ status: 200 }))
+    const { sink, stats } = sinkFor(c.url)
+    for (const name of ['a', 'b', 'c']) sink.add(span(name, 30_000))
+    expect(await sink.flush(2000)).toBe(true)
+    expect(c.taken).toEqual([['a', 'b'], ['c']])
+    expect(c.requests[0]?.headers).toMatchObject({ authorization: 'Bearer key-1', 'content-type': 'application/x-protobuf' })
+    expect(c.requests[0]?.headers['content-encoding']).toBeUndefined()
+    expect(stats).toEqual({ ...noStats(), exported: 3 })
+  })
+
+  it('compresses where it is told to', async () => {
+    const c = await collector(() => ({ status: 200 }))
+    const { sink } = sinkFor(c.url, { compression: 'gzip' })
+    sink.add(span('a', 10_000))
+    await sink.flush(2000)
+    expect(c.requests[0]?.headers['content-encoding']).toBe('gzip')
+    expect(c.taken).toEqual([['a']])
+  })
+
+  it('goes on sending by itself', async () => {
+    const c = await collector(() => ({ status: 200 }))
+    sinkFor(c.url).sink.add(span('a'))
+    await expect.poll(() => c.taken).toEqual([['a']])
+  })
+
+  it('drops what is newest when full, counts it, warns once, and says how many when there is room again', async () => {
+    const said = warnings()
+    let away = true
+    const c = await collector(() => (away ? { status: 503 } : { status: 200 }))
+    const { sink, stats } = sinkFor(c.url, { maxQueueBytes: 2500, maxBatchBytes: 100_000 })
+    for (const name of ['a', 'b', 'c', 'd']) sink.add(span(name, 1000))
+    expect(await sink.flush(500)).toBe(false)
+    expect(stats).toMatchObject({ dropped: 2, queuedSpans: 2, exportErrors: 1 })
+    away = false
+    expect(await sink.flush(2000)).toBe(true)
+    expect(c.taken).toEqual([['a', 'b']])
+    expect(stats).toMatchObject({ dropped: 2, queuedSpans: 0, queuedBytes: 0, exported: 2 })
+    expect(said.filter((text) => text.includes('queue is full'))).toHaveLength(1)
+    expect(said.filter((text) => text.includes('2 spans were dropped'))).toHaveLength(1)
+  })
+
+  it('honours Retry-After', async () => {
+    const c = await collector(() => ({ status: 429, headers: { 'retry-after': '7' } }))
+    const { sink, sender } = sinkFor(c.url)
+    sink.add(span('a'))
+    await sink.flush(500)
+    expect(sender.waitMs()).toBeGreaterThan(6000)
+    expect(sender.waitMs()).toBeLessThanOrEqual(7000)
+  })
+
+  it('finds the one span that the collector refuses; its neighbours arrive', async () => {
+    const c = await collector((names) => ({ status: names.includes('poison') ? 400 : 200 }))
+    const { sink, stats } = sinkFor(c.url)
+    for (const name of ['a', 'b', 'poison', 'c', 'd', 'e']) sink.add(span(name))
+    expect(await sink.flush(2000)).toBe(true)
+    expect(c.taken.flat()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(stats).toMatchObject({ exported: 5, rejected: 1, dropped: 0 })
+  })
+
+  it('counts what the collector says it rejected', async () => {
+    const c = await collector(() => ({
+      status: 200,
+      headers: { 'content-type': 'application/x-protobuf' },
+      body: new Uint8Array([0x0a, 2, 0x08, 1]),
+    }))
+    const { sink, stats } = sinkFor(c.url)
+    for (const name of ['a', 'b']) sink.add(span(name))
+    await sink.flush(2000)
+    expect(stats).toMatchObject({ exported: 1, rejected: 1 })
+  })
+
+  it('does not try again what is not allowed', async () => {
+    const c = await collector(() => ({ status: 401 }))
+    const { sink, stats } = sinkFor(c.url)
+    sink.add(span('a'))
+    expect(await sink.flush(2000)).toBe(true)
+    expect(c.requests).toHaveLength(1)
+    expect(stats).toMatchObject({ rejected: 1, queuedSpans: 0 })
+  })
+
+  it('a collector that is not there costs a flush one try, not its whole time', async () => {
+    const { sink, stats } = sinkFor('http://127.0.0.1:9')
+    sink.add(span('a'))
+    const start = performance.now()
+    expect(await sink.flush(20_000)).toBe(false)
+    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(stats).toMatchObject({ exportErrors: 1, queuedSpans: 1 })
+  })
+})
