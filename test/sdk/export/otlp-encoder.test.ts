@@ -1,7 +1,7 @@
 import type { SpanRecord } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeProtobufTraces } from '../../../collector/ingest/otlp-protobuf.ts'
+import { decodeProtobufTraces } from '../../../collector/ingest/traces-protobuf.ts'
 import { encodeHead, encodeSpan } from '../../../sdk/export/otlp-encoder.ts'
 
 const plain: SpanRecord = {
