@@ -2,17 +2,14 @@
 import type { Dialect } from './dialect.ts'
 import { openaiChat } from './openai-chat.ts'
 
-/** A dialect without its stream assembler, which capture takes from its own file. */
-export type WireDialect = Omit<Dialect, 'assembler'>
-
-const dialects: readonly WireDialect[] = [openaiChat]
+const dialects: readonly Dialect[] = [openaiChat]
 
 /** By name: `openai.chat`. */
-export function dialectOf(api: string): WireDialect | undefined {
+export function dialectOf(api: string): Dialect | undefined {
   return dialects.find((dialect) => dialect.api === api)
 }
 
 /** By the path of the request's URL: `/v1/chat/completions`. */
-export function dialectForPath(path: string): WireDialect | undefined {
+export function dialectForPath(path: string): Dialect | undefined {
   return dialects.find((dialect) => dialect.matchesPath(path))
 }

@@ -5,10 +5,11 @@ import { asArray, asNumber, asObject, asText } from '../json.ts'
 import type { CanonicalRequest, Dialect } from './dialect.ts'
 import { writeChatEvents } from './openai-chat-events.ts'
 import { readMessage, writeMessage, writeMessages } from './openai-chat-messages.ts'
+import { assembleOpenAiChat } from './openai-chat-stream.ts'
 
 type Fields = { [key: string]: Json }
 
-export const openaiChat: Omit<Dialect, 'assembler'> = {
+export const openaiChat: Dialect = {
   api: 'openai.chat',
   provider: 'openai',
   matchesPath: (path) => /\/chat\/completions\/?(?:[?#]|$)/.test(path),
@@ -18,6 +19,7 @@ export const openaiChat: Omit<Dialect, 'assembler'> = {
   writeRequest,
   writeResponse,
   writeStream: writeChatEvents,
+  assembler: assembleOpenAiChat,
 }
 
 function readRequest(body: Json): CanonicalRequest {

@@ -112,6 +112,32 @@ describe('openai.chat', () => {
     )
   })
 
+  test('sends a response as a stream that assembles to the same body', () => {
+    const anyBody = fc
+      .record({ model: text, id: text, outputs: fc.array(anyAssistant, { minLength: 1, maxLength: 3 }) })
+      .map((response) =>
+        throughJson(
+          openaiChat.writeResponse({
+            ...response,
+            finishReasons: response.outputs.map(() => 'tool_call'),
+            usage: { inputTokens: 3, outputTokens: 2 },
+          }),
+        ),
+      )
+    fc.assert(
+      fc.property(anyBody, (body) => {
+        const assembler = openaiChat.assembler()
+        for (const { data, event } of openaiChat.writeStream(body)) assembler.add(data, event)
+        const streamed = assembler.body()
+        expect({ complete: assembler.complete, response: streamed && openaiChat.readResponse(streamed) }).toEqual({
+          complete: true,
+          response: openaiChat.readResponse(body),
+        })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('never throws on a body, whatever it is', () => {
     fc.assert(
       fc.property(anyJson, (body) => {
