@@ -106,6 +106,8 @@ export const homeground = {
   /** `trace`, `rollout` or `import`. */
   sourceKind: 'homeground.source.kind',
   sourceRef: 'homeground.source.ref',
+  /** On an imported agent: messages of the conversation that came after its last model call, as JSON text. */
+  importMessagesAfter: 'homeground.import.messages_after',
   replayOffTape: 'homeground.replay.off_tape',
   replayRun: 'homeground.replay.run',
   replayArm: 'homeground.replay.arm',

@@ -31,9 +31,16 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** The parsed value; text that is not JSON stays the string that it is. */
+/** `parseJson` with U+FFFD for lone surrogates. Only text that has or escapes one is searched: the search costs more than the parse. */
+export function parseWellFormed(text: string): Json | undefined {
+  const value = parseJson(text)
+  return value === undefined || (!/\\u[dD][89a-fA-F]/.test(text) && text.isWellFormed()) ? value : wellFormed(value)
+}
+
+/** The parsed value; text that is not JSON stays the string that it is. U+FFFD stands for lone surrogates. */
 export function jsonOrText(text: string): Json {
-  return parseJson(text) ?? (text.trim() === 'null' ? null : text)
+  const value = parseWellFormed(text)
+  return value === undefined ? text.toWellFormed() : value
 }
 
 /** A plain JSON object, or `undefined`. */

@@ -14,7 +14,7 @@ import type {
   ToolCall,
   Usage,
 } from './episode.ts'
-import { asObject, asText, jsonOrText, parseJson, wellFormed } from './json.ts'
+import { asObject, asText, jsonOrText, parseWellFormed } from './json.ts'
 import type { SpanRow } from './row.ts'
 
 /** A body that holds the canonical form itself: how rows keep an episode whose own bodies are not there (`rowsOfEpisode`). */
@@ -149,13 +149,11 @@ function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens,
 }
 
 function bodyOf(text: string): Json | undefined {
-  if (text === '') return undefined
-  const body = parseJson(text)
-  return body === undefined ? undefined : wellFormed(body)
+  return text === '' ? undefined : parseWellFormed(text)
 }
 
 function jsonOf(text: string): Json | undefined {
-  return text === '' ? undefined : wellFormed(jsonOrText(text))
+  return text === '' ? undefined : jsonOrText(text)
 }
 
 function member<Name extends string>(name: Name, text: string): { [Key in Name]?: Json } {

@@ -113,17 +113,15 @@ describe('openai.chat', () => {
   })
 
   test('sends a response as a stream that assembles to the same body', () => {
-    const anyBody = fc
-      .record({ model: text, id: text, outputs: fc.array(anyAssistant, { minLength: 1, maxLength: 3 }) })
-      .map((response) =>
-        throughJson(
-          openaiChat.writeResponse({
-            ...response,
-            finishReasons: response.outputs.map(() => 'tool_call'),
-            usage: { inputTokens: 3, outputTokens: 2 },
-          }),
-        ),
-      )
+    const anyBody = fc.record({ model: text, id: text, outputs: fc.array(anyAssistant, { minLength: 1, maxLength: 3 }) }).map((response) =>
+      throughJson(
+        openaiChat.writeResponse({
+          ...response,
+          finishReasons: response.outputs.map(() => 'tool_call'),
+          usage: { inputTokens: 3, outputTokens: 2 },
+        }),
+      ),
+    )
     fc.assert(
       fc.property(anyBody, (body) => {
         const assembler = openaiChat.assembler()
