@@ -7,7 +7,7 @@ const strange: { what: string; pattern: RegExp }[] = [
   { what: 'a folder that is not in the project', pattern: /\.\.\/shared\b|\bshared\/(design|cases|data|bench|tools|hooks)\b/ },
   {
     what: 'a ticket or a conversation',
-    pattern: /\b(issue|ticket) #?\d+\b|\bissues show\b|\bthis (session|workplace)\b|\bthe (team )?lead\b/i,
+    pattern: /\b(issue|ticket) #?\d+\b|\bissues show\b|\bthis workplace\b|\bthe (team )?lead\b/i,
   },
   { what: 'a package registry', pattern: /\b(registry\.npmjs\.org|registry\.yarnpkg\.com|artifactory|verdaccio)\b|"resolved": "https?:/i },
   { what: 'a branch or worktree of an author', pattern: /\bworktree\b|\bland\.sh\b/i },
