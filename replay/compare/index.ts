@@ -2,5 +2,6 @@
 export { type CompareOptions, compare } from './compare.ts'
 export { type EpisodeArm, type EpisodesSourceOptions, episodesSource, fieldValues } from './compare-episodes.ts'
 export { type CompareRunOptions, compareRun, runSource } from './compare-run.ts'
+export { type ReportFiles, writeReport, writeReportFiles } from './report/write-report.ts'
 export type * from './types.ts'
 export type { PrimaryEstimate, Verdict, VerdictReason, VerdictWord } from './verdict.ts'

@@ -1,0 +1,71 @@
+// Cost against score: where an arm is neither dearer nor worse than any other it lies on the frontier. Without prices, tokens stand in; without tokens, time.
+import type { ArmSummary } from '../types.ts'
+import { count, dollars, duration, percent, score } from './figures.ts'
+import { html, type Markup } from './html.ts'
+
+interface Point {
+  arm: ArmSummary
+  x: number
+  y: number
+  onFrontier: boolean
+  /** Where its name stands: beside it, or out of a neighbour's way. */
+  label: 'beside' | 'above' | 'below'
+}
+
+/** Nothing where no arm has a score. */
+export function frontierChart(arms: readonly ArmSummary[], baseline: string): Markup | undefined {
+  const scored = arms.filter((arm) => arm.score.mean !== null)
+  if (scored.length === 0) return undefined
+  const { name, value, shown } = costMeasure(scored)
+  const points = scored.map((arm): Point => ({ arm, x: value(arm), y: arm.score.mean ?? 0, onFrontier: false, label: 'beside' }))
+  for (const point of points)
+    point.onFrontier = !points.some((other) => other.x <= point.x && other.y >= point.y && (other.x < point.x || other.y > point.y))
+  const right = Math.max(...points.map((point) => point.x)) * 1.15 || 1
+  placeLabels(points, right)
+  const line = points.filter((point) => point.onFrontier).toSorted((a, b) => a.x - b.x)
+  const left = (x: number) => Number(((x / right) * 100).toFixed(2))
+  const top = (y: number) => Number(((1 - y) * 100).toFixed(2))
+  return html`<figure class="frontier">
+    <div class="frontier-plot" role="img" aria-label="${points.map((point) => `${point.arm.name}: ${shown(point.x)}, score ${score(point.y)}`).join('; ')}">
+      ${[0, 0.25, 0.5, 0.75, 1].map((y) => html`<span class="grid" style="top:${top(y)}%"><small>${y}</small></span>`)}
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none"><polyline points="${line.map((point) => `${left(point.x)},${top(point.y)}`).join(' ')}" class="frontier-line" vector-effect="non-scaling-stroke" /></svg>
+      ${points.map(
+        (
+          point,
+        ) => html`<span class="whisker" style="left:${left(point.x)}%;top:${top(point.arm.score.high)}%;height:${top(point.arm.score.low) - top(point.arm.score.high)}%"></span>
+      <span class="point ${point.onFrontier ? 'on' : 'off'} ${point.arm.name === baseline ? 'base' : ''} ${left(point.x) > 60 ? 'flip' : ''} label-${point.label}" style="left:${left(point.x)}%;top:${top(point.y)}%"><b>${point.arm.name}</b></span>`,
+      )}
+      <span class="x from">0</span><span class="x to">${shown(right)}</span>
+    </div>
+    <figcaption>Score (0 to 1, with its 95 % interval) over ${name}. Filled: on the frontier.</figcaption>
+  </figure>`
+}
+
+/** Two points that lie close: the higher one's name goes above, the lower one's below. */
+function placeLabels(points: readonly Point[], right: number): void {
+  for (const one of points)
+    for (const other of points) {
+      if (one === other || Math.abs(one.x - other.x) > 0.3 * right || Math.abs(one.y - other.y) > 0.09) continue
+      const oneIsHigher = one.y > other.y || (one.y === other.y && points.indexOf(one) < points.indexOf(other))
+      one.label = oneIsHigher ? 'above' : 'below'
+    }
+}
+
+/** Off-tape share of each arm, as bars. */
+export function offTapeChart(arms: readonly ArmSummary[]): Markup {
+  return html`<figure class="shares">${arms.map(
+    (arm) =>
+      html`<div class="share"><span class="share-label">${arm.name}</span><span class="share-track"><span style="width:${Number((arm.offTape.share * 100).toFixed(2))}%"></span></span><span class="number">${percent(arm.offTape.share)}</span></div>`,
+  )}<figcaption>Share of rollouts that made a call which the tape does not answer. Their scores rest on more than the recording.</figcaption></figure>`
+}
+
+function costMeasure(arms: readonly ArmSummary[]): { name: string; value: (arm: ArmSummary) => number; shown: (x: number) => string } {
+  if (arms.every((arm) => arm.cost)) return { name: 'mean cost of a rollout', value: (arm) => arm.cost?.mean ?? 0, shown: dollars }
+  if (arms.every((arm) => arm.outputTokens))
+    return {
+      name: 'mean output tokens of a rollout (no prices are known)',
+      value: (arm) => arm.outputTokens?.mean ?? 0,
+      shown: (x) => `${count(x)} tokens`,
+    }
+  return { name: 'mean time of a rollout (no prices or tokens are known)', value: (arm) => arm.durationMs.mean, shown: duration }
+}

@@ -1,0 +1,79 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { compareRun, runSource, writeReport } from '../../../../replay/compare/index.ts'
+import { chooseCases } from '../../../../replay/compare/report/cases.ts'
+import { html } from '../../../../replay/compare/report/html.ts'
+import { partingTurn, transcript } from '../../../../replay/compare/report/transcript.ts'
+import { modelStep, sampleEpisode, toolStep } from '../../rubric/sample.ts'
+import { sampleRun } from '../sample-run.ts'
+
+const run = sampleRun({
+  tasks: 60,
+  repeats: 2,
+  // a passes even tasks, b odd ones; b's second repeat of task 1 fails.
+  rollout: ({ task, arm, repeat }) => ({ score: (task % 2 === 0) === (arm === 'a') && !(task === 1 && repeat === 1) ? 1 : 0 }),
+  episode: (rollout) => sampleEpisode({ id: rollout.episode }),
+})
+
+describe('which episodes are shown', () => {
+  test('the largest regressions and wins, with the two tries that differ most', async () => {
+    const cases = await chooseCases(await compareRun(run), runSource(run), run.episodes())
+    expect(cases.filter(({ kind }) => kind === 'regression')).toHaveLength(12)
+    expect(cases.filter(({ kind }) => kind === 'win')).toHaveLength(12)
+    const [first] = cases
+    expect(first).toMatchObject({ anchor: 'case-1-1', task: 'task-0', delta: -1, kind: 'regression' })
+    expect(first?.from?.outcome).toMatchObject({ arm: 'a', score: 1 })
+    expect(first?.to?.outcome).toMatchObject({ arm: 'b', score: 0 })
+    expect(first?.to?.episode?.id).toBe('0-b-0')
+  })
+
+  test('report.json is the comparison, and both files are there or neither', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'report-'))
+    onTestFinished(() => fs.rmSync(folder, { recursive: true }))
+    const comparison = await compareRun(run)
+    const files = await writeReport({ ...run, folder }, comparison)
+    expect(JSON.parse(fs.readFileSync(files.json, 'utf8'))).toEqual(JSON.parse(JSON.stringify(comparison)))
+    expect(fs.readdirSync(folder).toSorted()).toEqual(['report.html', 'report.json'])
+    expect(fs.readFileSync(files.html, 'utf8')).not.toMatch(/<!--(policy|title|body)-->|https?:\/\//)
+  })
+})
+
+describe('a transcript', () => {
+  const user = (content: string) => ({ role: 'user', parts: [{ type: 'text' as const, content }] })
+  const assistant = (content: string) => ({ role: 'assistant', parts: [{ type: 'text' as const, content }] })
+  test('says each turn once, though every call repeats its history', () => {
+    const episode = sampleEpisode({
+      steps: [
+        modelStep('hello', { request: { messages: [user('hi')], tools: [], parameters: {} } }),
+        toolStep('look', { id: 1 }, { result: { found: true } }),
+        modelStep('bye', { request: { messages: [user('hi'), assistant('hello'), user('more')], tools: [], parameters: {} } }),
+      ],
+      error: { type: 'TypeError', message: 'x' },
+    })
+    expect(transcript(episode)).toEqual([
+      { kind: 'user', head: 'user', text: 'hi' },
+      { kind: 'assistant', head: 'assistant', text: 'hello' },
+      { kind: 'tool', head: 'look({"id":1})', text: '{"found":true}' },
+      { kind: 'user', head: 'user', text: 'more' },
+      { kind: 'assistant', head: 'assistant', text: 'bye' },
+      { kind: 'error', head: 'TypeError', text: 'x' },
+    ])
+  })
+
+  test('parts from another at the first turn that differs', () => {
+    const one = transcript(sampleEpisode({ steps: [modelStep('a'), modelStep('b')] }))
+    expect(partingTurn(one, one)).toBeUndefined()
+    expect(partingTurn(one, transcript(sampleEpisode({ steps: [modelStep('a')] })))).toBe(2)
+  })
+
+  test('cuts what is very long and says how much', () => {
+    const [, said] = transcript(sampleEpisode({ steps: [modelStep('x'.repeat(5000))] }))
+    expect(said?.text).toMatch(/^x{4000}… \(1000 more characters\)$/)
+  })
+})
+
+test('a value put into markup is escaped, also inside lists; what html made is not', () => {
+  expect(html`<p>${['<', html`<b>${'"'}</b>`, undefined, false]}</p>`.text).toBe('<p>&#60;<b>&#34;</b></p>')
+})
