@@ -3,6 +3,7 @@ import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
 import { type EpisodeQuery, openStore, type Store } from '../store/index.ts'
 import { episodeText } from './episode-text.ts'
+import { countOf, tagOf, timeOf } from './option-values.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 
@@ -122,21 +123,4 @@ function queryOf(project: string, options: ListOptions): EpisodeQuery {
 
 function short(text: string): string {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
-}
-
-function tagOf(text: string, previous: Record<string, string>): Record<string, string> {
-  const at = text.indexOf('=')
-  if (at > 0) return { ...previous, [text.slice(0, at)]: text.slice(at + 1) }
-  throw new HomegroundError('invalid-argument', `--tag ${inert(text)} is not NAME=VALUE`, { hint: 'for example --tag plan=pro' })
-}
-
-function timeOf(text: string): string {
-  const time = Date.parse(text)
-  if (!Number.isNaN(time)) return new Date(time).toISOString()
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no time`, { hint: 'write it like 2026-01-31 or 2026-01-31T12:00:00Z' })
-}
-
-function countOf(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no count`, { hint: 'give a whole number of 1 or more' })
 }

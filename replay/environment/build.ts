@@ -11,7 +11,7 @@ import { defaultSplits, fewTestSessions, type SplitShares } from './splits.ts'
 import { emptySurvey, type Survey, skip, surveyEpisode, surveyTask } from './survey.ts'
 import { turnStarts } from './tape-entries.ts'
 import { type BuiltTask, groupOf, type TaskSettings, taskOfSession, tasksOfEpisode } from './tasks.ts'
-import type { EnvironmentFile, HarnessSettings, ToolSettings } from './types.ts'
+import type { EnvironmentFile, HarnessSettings, ToolOverride, ToolSettings } from './types.ts'
 import { writeEnvironment } from './write.ts'
 
 export interface BuildOptions {
@@ -29,7 +29,7 @@ export interface BuildOptions {
   /** @default `turn` for harness `turn`, else `episode` */
   unit?: EnvironmentFile['unit']
   /** Settings of tools by name, over what the recordings say. */
-  tools?: Readonly<Record<string, Partial<ToolSettings>>>
+  tools?: Readonly<Record<string, ToolOverride>>
   /** @default that of a folder that stands there already, else one drafted from the data */
   rubric?: Rubric
   /** @default feedback */
@@ -157,7 +157,7 @@ function settingsFile(
   }
 }
 
-function toolSettings(given: Readonly<Record<string, Partial<ToolSettings>>>, survey: Survey): Record<string, ToolSettings> {
+function toolSettings(given: Readonly<Record<string, ToolOverride>>, survey: Survey): Record<string, ToolSettings> {
   const names = [...new Set([...survey.tools.keys(), ...Object.keys(given)])].sort()
   return Object.fromEntries(
     names.map((name): [string, ToolSettings] => {

@@ -28,7 +28,10 @@ export async function openEnvironment(folder: string): Promise<Environment> {
   const absolute = path.resolve(folder)
   const { file, rubric } = readSettings(absolute)
   const tasks = await openLines(absolute, files.tasks, 'id')
-  const tapes = await openLines(absolute, files.tapes, 'task')
+  const tapes = await openLines(absolute, files.tapes, 'task').catch(async (error: unknown) => {
+    await tasks.close()
+    throw error
+  })
   const recordings = new Recordings(path.join(absolute, files.recordings))
   const close = async () => {
     await Promise.all([tasks.close(), tapes.close(), recordings.close()])

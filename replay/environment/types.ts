@@ -10,16 +10,26 @@ export const effectSchema = z.enum(['none', 'read', 'write', 'unknown'])
 export const splitSchema = z.enum(['train', 'validation', 'test'])
 export type Split = z.infer<typeof splitSchema>
 
+const toolModeSchema = z.enum(['tape', 'live', 'mock', 'simulate'])
+const missPolicySchema = z.enum(['error', 'fail', 'nearest', 'simulate'])
+
 export const toolSettingsSchema = z.strictObject({
   effect: effectSchema.exactOptional(),
-  mode: z.enum(['tape', 'live', 'mock', 'simulate']).default('tape'),
-  onMiss: z.enum(['error', 'fail', 'nearest', 'simulate']).default('error'),
+  mode: toolModeSchema.default('tape'),
+  onMiss: missPolicySchema.default('error'),
   ignoreArguments: z.array(z.string()).exactOptional(),
   redact: z.array(z.strictObject({ path: z.string(), replace: z.string() })).exactOptional(),
   /** file#function, relative to the environment folder. */
   mock: z.string().exactOptional(),
 })
 export type ToolSettings = z.infer<typeof toolSettingsSchema>
+
+/** What a person says of a tool over what the recordings say. */
+export const toolOverrideSchema = toolSettingsSchema.extend({
+  mode: toolModeSchema.exactOptional(),
+  onMiss: missPolicySchema.exactOptional(),
+})
+export type ToolOverride = z.infer<typeof toolOverrideSchema>
 
 /** `module`: the product's own agent function. `loop`: system prompt + tools + user turns. `turn`: each recorded decision by itself. `command`: any program. */
 export const harnessSchema = z.discriminatedUnion('kind', [

@@ -18,6 +18,8 @@ export interface RunOptions {
   arms: readonly Arm[]
   /** The run's folder; made, or gone on with. */
   folder: string
+  /** @default a new one, of the time */
+  id?: string
   /** Version of this package, for run.json. */
   homeground: string
   /** @default 1 */
@@ -99,6 +101,11 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   return await openRun(options.folder)
 }
 
+/** `20260131-120000-1a2b3c`: sorts by time. */
+export function newRunId(): string {
+  return `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${randomBytes(3).toString('hex')}`
+}
+
 async function runFileOf(environment: Environment, options: RunOptions): Promise<RunFile> {
   const names = options.arms.map((arm) => arm.name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -117,7 +124,7 @@ async function runFileOf(environment: Environment, options: RunOptions): Promise
   }
   return {
     format: 1,
-    id: `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${randomBytes(3).toString('hex')}`,
+    id: options.id ?? newRunId(),
     environment: { name: environment.file.name, folder: environment.folder, hash: environment.file.hash },
     arms: options.arms.map((arm) => armSchema.parse(arm)),
     harness: options.harness ?? environment.file.harness,

@@ -5,7 +5,7 @@ import type { Episode } from '@homeground/sdk/trace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
-import type { Environment, ToolSettings } from '../../../replay/environment/types.ts'
+import type { Environment, ToolOverride } from '../../../replay/environment/types.ts'
 import { openRun } from '../../../replay/run/open-run.ts'
 import { type RunOptions, runRollouts } from '../../../replay/run/run-rollouts.ts'
 import type { Arm, Rollout } from '../../../replay/run/types.ts'
@@ -52,7 +52,7 @@ const desk = (name: string): Episode =>
     },
   )
 
-async function open(names: string[], tools: Record<string, Partial<ToolSettings>> = {}): Promise<Environment> {
+async function open(names: string[], tools: Record<string, ToolOverride> = {}): Promise<Environment> {
   await buildEnvironment(names.map(desk), {
     name: 'desk',
     folder: path.join(folder, 'env'),

@@ -1,0 +1,242 @@
+// `homeground env build`: selects episodes from the store or from files and writes an environment folder.
+import fs from 'node:fs'
+import path from 'node:path'
+import { type Episode, expandEpisodeLine, HomegroundError, type Json, parseInput, readJsonLines } from '@homeground/sdk/trace'
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { type BuildOptions, type Built, buildEnvironment } from '../replay/environment/build.ts'
+import { effectSchema, type HarnessSettings, type ToolOverride, toolOverrideSchema } from '../replay/environment/types.ts'
+import { parseRubric } from '../replay/rubric/parse-rubric.ts'
+import { type EpisodeQuery, openStore } from '../store/index.ts'
+import { countOf, feedbackOf, splitsOf, tagOf, timeOf } from './option-values.ts'
+import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+import { inert } from './terminal.ts'
+import { version } from './version.ts'
+
+interface BuildCommandOptions {
+  folder?: string
+  project?: string
+  episodes?: string[]
+  agent?: string
+  model?: string
+  session?: string
+  user?: string
+  tool?: string
+  tag: Record<string, string>
+  feedback?: NonNullable<EpisodeQuery['feedback']>
+  source?: 'trace' | 'rollout' | 'import'
+  run?: string
+  from?: string
+  to?: string
+  limit?: number
+  out?: string
+  harness?: HarnessSettings['kind']
+  module?: string
+  command?: string
+  maxSteps?: number
+  timeout?: number
+  unit?: 'turn' | 'episode' | 'session'
+  tools?: string
+  rubric?: string
+  reference?: 'feedback' | 'recorded'
+  splits?: { train: number; validation: number; test: number }
+  splitBy?: 'session' | 'user'
+  licence?: string
+  redacted?: true
+}
+
+export function registerBuild(env: Command): void {
+  env
+    .command('build')
+    .description('make an environment of recorded episodes')
+    .argument('<name>', "the environment's name")
+    .addOption(folderOption())
+    .option('--project <NAME>', 'episodes of this project in the store')
+    .option('--episodes <FILE...>', 'episodes of these files (JSON Lines, .gz too) instead of the store')
+    .option('--agent <NAME>', 'of this agent')
+    .option('--model <NAME>', 'with a call of this model')
+    .option('--session <ID>', 'of this session')
+    .option('--user <ID>', 'of this user')
+    .option('--tool <NAME>', 'with a call of this tool')
+    .addOption(new Option('--tag <NAME=VALUE>', 'with this tag; may be given again').argParser(tagOf).default({}, 'any'))
+    .option('--feedback <NAME[=VALUE]>', 'with feedback of this name (and value)', feedbackOf)
+    .addOption(new Option('--source <KIND>', 'from there').choices(['trace', 'rollout', 'import']))
+    .option('--run <ID>', 'of this run')
+    .option('--from <TIME>', 'started at or after it (ISO 8601)', timeOf)
+    .option('--to <TIME>', 'started before it (ISO 8601)', timeOf)
+    .option('--limit <N>', 'so many episodes at most', countOf)
+    .option('--out <FOLDER>', 'where the environment folder is to stand (default: environments/NAME)')
+    .addOption(
+      new Option('--harness <KIND>', 'how tasks are played (default: module where --module is given, else by the data)').choices([
+        'turn',
+        'loop',
+        'module',
+        'command',
+      ]),
+    )
+    .option('--module <FILE#EXPORT>', "the product's agent function, for harness module")
+    .option('--command <LINE>', "the product's program with its arguments, for harness command")
+    .option('--max-steps <N>', 'model calls a loop may make', countOf, 50)
+    .option('--timeout <MS>', 'time a rollout of the product may take', countOf, 120_000)
+    .addOption(new Option('--unit <UNIT>', 'what a task is').choices(['turn', 'episode', 'session']))
+    .option('--tools <FILE>', 'settings of tools (JSON: { NAME: { effect, mode, onMiss, … } }, or definitions with an effect)')
+    .option('--rubric <FILE>', 'a rubric instead of the drafted one')
+    .addOption(new Option('--reference <FROM>', 'what the right answer is taken from').choices(['feedback', 'recorded']))
+    .option('--splits <T/V/T>', 'shares of train, validation and test (default: 60/20/20)', splitsOf)
+    .addOption(new Option('--split-by <WHAT>', 'what must not straddle a split').choices(['session', 'user']))
+    .option('--licence <NAME>', 'licence of the data, for the card')
+    .option('--redacted', 'the data has been redacted, for the card')
+    .action(async (name: string, options: BuildCommandOptions, command: Command) => {
+      const built = await build(name, options)
+      process.stdout.write(wantsJson(command) ? `${JSON.stringify(summaryOf(built))}\n` : builtText(built))
+    })
+}
+
+async function build(name: string, options: BuildCommandOptions): Promise<Built> {
+  const folder = options.out ?? path.join('environments', name)
+  const harness = harnessOf(options, folder)
+  const settings = {
+    name,
+    folder,
+    homeground: version,
+    ...(harness === undefined ? {} : { harness }),
+    ...(options.unit === undefined ? {} : { unit: options.unit }),
+    ...(options.tools === undefined ? {} : { tools: readTools(options.tools) }),
+    ...(options.rubric === undefined ? {} : { rubric: parseRubric(readJson(options.rubric), options.rubric) }),
+    ...(options.reference === undefined ? {} : { reference: options.reference }),
+    ...(options.splits === undefined ? {} : { splits: options.splits }),
+    ...(options.splitBy === undefined ? {} : { splitBy: options.splitBy }),
+    ...(options.licence === undefined ? {} : { licence: options.licence }),
+    redacted: options.redacted === true,
+  }
+  if (options.episodes !== undefined) {
+    return await buildEnvironment(limited(episodesOfFiles(options.episodes), options.limit), {
+      ...settings,
+      query: { files: options.episodes.map((file) => path.basename(file)) },
+    })
+  }
+  return await fromStore(options, settings)
+}
+
+async function fromStore(options: BuildCommandOptions, settings: BuildOptions): Promise<Built> {
+  const store = await openStore({ environment: environmentWith({ HOMEGROUND_FOLDER: options.folder }) })
+  try {
+    const projects = (await store.counts()).map((count) => count.project)
+    const query = queryOf(options.project ?? onlyOne(projects), options)
+    return await buildEnvironment(store.episodes(query), { ...settings, query: asJson(query) })
+  } finally {
+    await store.close()
+  }
+}
+
+function queryOf(project: string, options: BuildCommandOptions): EpisodeQuery {
+  const { agent, model, session, user, tool, feedback, source, run, from, to, limit } = options
+  const given = { agent, model, session, user, tool, feedback, source, run, from, to, limit }
+  return {
+    project,
+    ...(Object.keys(options.tag).length === 0 ? {} : { tags: options.tag }),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  }
+}
+
+function onlyOne(projects: readonly string[]): string {
+  const [only, ...others] = projects
+  if (only !== undefined && others.length === 0) return only
+  throw new HomegroundError(
+    'invalid-argument',
+    only === undefined ? 'the store is empty' : `the store holds several projects: ${projects.map((name) => inert(name)).join(', ')}`,
+    {
+      hint:
+        only === undefined
+          ? 'collect traffic with `homeground up`, import some, or give --episodes FILE'
+          : 'choose one with --project NAME',
+    },
+  )
+}
+
+async function* episodesOfFiles(files: readonly string[]): AsyncGenerator<Episode> {
+  for (const file of files) for await (const { value, line } of readJsonLines(file)) yield expandEpisodeLine(value, `${file}:${line}`)
+}
+
+async function* limited<T>(items: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+  let count = 0
+  for await (const item of items) {
+    if (count++ >= limit) return
+    yield item
+  }
+}
+
+function harnessOf(options: BuildCommandOptions, folder: string): HarnessSettings | undefined {
+  const kind = options.harness ?? (options.module !== undefined ? 'module' : options.command !== undefined ? 'command' : undefined)
+  const timeoutMs = options.timeout ?? 120_000
+  switch (kind) {
+    case undefined:
+      return undefined
+    case 'turn':
+      return { kind }
+    case 'loop':
+      return { kind, maxSteps: options.maxSteps ?? 50 }
+    case 'module': {
+      if (options.module === undefined) throw lacks('module', '--module FILE#EXPORT')
+      const [file = '', name = 'default'] = options.module.split('#')
+      return { kind, module: `${path.relative(path.resolve(folder), path.resolve(file))}#${name}`, timeoutMs }
+    }
+    case 'command':
+      if (options.command === undefined) throw lacks('command', '--command LINE')
+      return { kind, command: options.command.split(/\s+/).filter(Boolean), timeoutMs }
+  }
+}
+
+function lacks(kind: string, option: string): HomegroundError {
+  return new HomegroundError('invalid-argument', `harness ${kind} needs ${option}`, { hint: `add ${option}, or choose another harness` })
+}
+
+const toolsFile = z.union([
+  z.record(z.string(), toolOverrideSchema),
+  z.array(z.looseObject({ name: z.string(), effect: effectSchema.exactOptional() })),
+])
+
+/** Settings by name, or a list of definitions of which only the effect is taken. */
+function readTools(file: string): Record<string, ToolOverride> {
+  const value = parseInput(toolsFile, readJson(file), { place: file, what: 'tool settings by name, or a list of definitions' })
+  if (!Array.isArray(value)) return value
+  return Object.fromEntries(value.map(({ name, effect }) => [name, effect === undefined ? {} : { effect }]))
+}
+
+function readJson(file: string): unknown {
+  let text: string
+  try {
+    text = fs.readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new HomegroundError('not-found', `${file} cannot be read`, {
+      hint: 'check the path; it is relative to the current folder',
+      cause,
+    })
+  }
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new HomegroundError('invalid-input', `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      hint: 'mend the file',
+      cause,
+    })
+  }
+}
+
+function asJson(query: EpisodeQuery): Json {
+  return JSON.parse(JSON.stringify(query))
+}
+
+function summaryOf({ file, folder, warnings }: Built): object {
+  return { folder, name: file.name, hash: file.hash, unit: file.unit, harness: file.harness, counts: file.counts, warnings }
+}
+
+function builtText({ file, folder, survey, warnings }: Built): string {
+  const shown = path.relative(process.cwd(), folder) || '.'
+  return `${[
+    `built ${shown}: ${survey.tasks} tasks (unit ${file.unit}, harness ${file.harness.kind}) of ${survey.episodes} episodes`,
+    `splits: ${survey.tasksOf.train} train, ${survey.tasksOf.validation} validation, ${survey.tasksOf.test} test; tools: ${Object.keys(file.tools).length}; tape entries: ${survey.tapeEntries}`,
+    ...warnings.map((warning) => `warning: ${warning}`),
+    `next: homeground env verify ${shown}; then read ${path.join(shown, file.rubric)} and make it yours`,
+  ].join('\n')}\n`
+}

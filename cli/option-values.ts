@@ -1,0 +1,55 @@
+// Values of command-line options, read from their text; what cannot be read is an error that shows how to write it.
+import { HomegroundError } from '@homeground/sdk/trace'
+import { inert } from './terminal.ts'
+
+/** NAME=VALUE, added to those before. */
+export function tagOf(text: string, previous: Record<string, string>): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at > 0) return { ...previous, [text.slice(0, at)]: text.slice(at + 1) }
+  throw new HomegroundError('invalid-argument', `--tag ${inert(text)} is not NAME=VALUE`, { hint: 'for example --tag plan=pro' })
+}
+
+/** A time in words that Date reads, as ISO 8601. */
+export function timeOf(text: string): string {
+  const time = Date.parse(text)
+  if (!Number.isNaN(time)) return new Date(time).toISOString()
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no time`, { hint: 'write it like 2026-01-31 or 2026-01-31T12:00:00Z' })
+}
+
+/** A whole number of 1 or more. */
+export function countOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no count`, { hint: 'give a whole number of 1 or more' })
+}
+
+/** A share between 0 and 1. */
+export function shareOf(text: string): number {
+  const share = Number(text)
+  if (text.trim() !== '' && share >= 0 && share <= 1) return share
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no share`, { hint: 'give a number between 0 and 1, like 0.95' })
+}
+
+/** NAME, or NAME=VALUE where the value is true, false, a number or a text. */
+export function feedbackOf(text: string): { name: string; value?: number | boolean | string } {
+  const at = text.indexOf('=')
+  if (at === 0 || text === '')
+    throw new HomegroundError('invalid-argument', `--feedback ${inert(text)} has no name`, { hint: 'for example --feedback thumbs=true' })
+  if (at === -1) return { name: text }
+  const value = text.slice(at + 1)
+  const name = text.slice(0, at)
+  if (value === 'true' || value === 'false') return { name, value: value === 'true' }
+  return { name, value: value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value }
+}
+
+/** 60/20/20 as shares. */
+export function splitsOf(text: string): { train: number; validation: number; test: number } {
+  const [train, validation, test, ...rest] = text.split('/').map(Number)
+  const parts = [train, validation, test]
+  const total = parts.reduce<number>((sum, part) => sum + (part ?? Number.NaN), 0)
+  if (rest.length > 0 || !(total > 0) || parts.some((part) => part === undefined || part < 0)) {
+    throw new HomegroundError('invalid-argument', `--splits ${inert(text)} is not TRAIN/VALIDATION/TEST`, {
+      hint: 'for example --splits 60/20/20',
+    })
+  }
+  return { train: (train ?? 0) / total, validation: (validation ?? 0) / total, test: (test ?? 0) / total }
+}

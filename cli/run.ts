@@ -1,0 +1,178 @@
+// `homeground run`: rollouts of one or more arms on an environment's tasks, with progress; interrupted, the same command goes on.
+import fs from 'node:fs'
+import path from 'node:path'
+import { HomegroundError, type Json, parseInput, parseJson } from '@homeground/sdk/trace'
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { openEnvironment } from '../replay/environment/open.ts'
+import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
+import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
+import { countOf } from './option-values.ts'
+import { interruptSignal, progressLine } from './progress.ts'
+import { type ArmSummary, summariseRun } from './run-summary.ts'
+import { folderOption, wantsJson } from './store-options.ts'
+import { inert, table } from './terminal.ts'
+import { version } from './version.ts'
+
+interface RunCommandOptions {
+  folder?: string
+  arm: Arm[]
+  arms?: string
+  url?: string
+  api?: Arm['api']
+  apiKeyEnv?: string
+  parameters?: Record<string, Json>
+  repeats: number
+  concurrency: number
+  seed: number
+  margin: number
+  split?: 'train' | 'validation' | 'test'
+  task?: string[]
+  limit?: number
+  allowLive: string[]
+  out?: string
+}
+
+export function register(program: Command): void {
+  program
+    .command('run')
+    .description('play an environment with one or more arms; the same command goes on with an interrupted run')
+    .argument('<environment>', 'the environment folder')
+    .addOption(folderOption())
+    .addOption(new Option('--arm <NAME=MODEL>', 'a model under test; may be given again').argParser(armOf).default([], 'none'))
+    .option('--arms <FILE>', 'arms from a JSON file: [{ name, model, url, api, apiKeyEnv, parameters, variants, cwd }]')
+    .option('--url <URL>', 'base URL of the endpoint, for arms that name none')
+    .addOption(
+      new Option('--api <DIALECT>', "the endpoint's dialect, for arms that name none").choices([
+        'openai.chat',
+        'openai.responses',
+        'anthropic.messages',
+      ]),
+    )
+    .option('--api-key-env <NAME>', 'environment variable that holds the key, for arms that name none')
+    .addOption(new Option('--parameters <JSON>', 'request parameters, for arms that have none').argParser(parametersOf))
+    .option('--repeats <N>', 'how often each arm plays each task', countOf, 1)
+    .option('--concurrency <N>', 'rollouts at a time', countOf, 4)
+    .option('--seed <N>', 'of ids and random numbers', seedOf, 0)
+    .option('--margin <SHARE>', 'differences of the score under it count as equal', marginOf, 0.05)
+    .addOption(new Option('--split <NAME>', 'tasks of this split only').choices(['train', 'validation', 'test']))
+    .option('--task <ID...>', 'these tasks only')
+    .option('--limit <N>', 'so many tasks at most', countOf)
+    .option('--allow-live <TOOL...>', 'tools with side effects that may run, where the environment says live too', [])
+    .option('--out <FOLDER>', 'the run folder (default: a new one under .homeground/runs)')
+    .action(async (folder: string, options: RunCommandOptions, command: Command) => {
+      const run = await start(folder, options, wantsJson(command))
+      const summary = await summariseRun(run)
+      process.stdout.write(
+        wantsJson(command)
+          ? `${JSON.stringify({ folder: run.folder, id: run.file.id, ...run.size, arms: summary })}\n`
+          : runText(run, summary),
+      )
+    })
+}
+
+async function start(folder: string, options: RunCommandOptions, json: boolean): Promise<Run> {
+  const arms = armsOf(options)
+  const environment = await openEnvironment(folder)
+  const id = newRunId()
+  const out = options.out ?? path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'runs', id)
+  if (!json) process.stderr.write(`run: ${out}\n`)
+  const progress = progressLine('rollouts', { json })
+  try {
+    return await runRollouts(environment, {
+      arms,
+      folder: out,
+      id,
+      homeground: version,
+      repeats: options.repeats,
+      concurrency: options.concurrency,
+      seed: options.seed,
+      margin: options.margin,
+      allowLive: options.allowLive,
+      tasks: chosenTasks(options),
+      signal: interruptSignal(),
+      onProgress: ({ done, planned, errors }: Progress) => progress.show(done, planned, errors === 0 ? '' : `${errors} failed`),
+    })
+  } finally {
+    progress.end()
+    await environment.close()
+  }
+}
+
+function chosenTasks({ split, task, limit }: RunCommandOptions): NonNullable<RunOptions['tasks']> {
+  return {
+    ...(split === undefined ? {} : { split }),
+    ...(task === undefined ? {} : { ids: task }),
+    ...(limit === undefined ? {} : { limit }),
+  }
+}
+
+/** Those of the command line, then those of the file; each with the common settings where it names none. */
+function armsOf(options: RunCommandOptions): Arm[] {
+  const common = {
+    ...(options.url === undefined ? {} : { url: options.url }),
+    ...(options.api === undefined ? {} : { api: options.api }),
+    ...(options.apiKeyEnv === undefined ? {} : { apiKeyEnv: options.apiKeyEnv }),
+    ...(options.parameters === undefined ? {} : { parameters: options.parameters }),
+  }
+  const arms = [...options.arm, ...(options.arms === undefined ? [] : readArms(options.arms))]
+  return arms.map((arm) =>
+    parseInput(armSchema, { ...common, ...arm }, { place: `arm ${inert(arm.name)}`, what: 'an arm', code: 'invalid-argument' }),
+  )
+}
+
+function readArms(file: string): Arm[] {
+  let text: string
+  try {
+    text = fs.readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new HomegroundError('not-found', `${file} cannot be read`, { hint: 'check the path given with --arms', cause })
+  }
+  return parseInput(z.array(armSchema), parseJson(text), { place: file, what: 'a list of arms: [{ "name": …, "model": … }]' })
+}
+
+function armOf(text: string, previous: Arm[]): Arm[] {
+  const at = text.indexOf('=')
+  if (at > 0 && at < text.length - 1) return [...previous, { name: text.slice(0, at), model: text.slice(at + 1) }]
+  throw new HomegroundError('invalid-argument', `--arm ${inert(text)} is not NAME=MODEL`, {
+    hint: 'for example --arm candidate=gpt-4o-mini',
+  })
+}
+
+function parametersOf(text: string): Record<string, Json> {
+  const value = parseJson(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new HomegroundError('invalid-argument', `--parameters ${inert(text)} is not a JSON object`, {
+    hint: `for example --parameters '{"temperature":0}'`,
+  })
+}
+
+function seedOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new HomegroundError('invalid-argument', `--seed ${inert(text)} is no whole number`, { hint: 'for example --seed 7' })
+}
+
+function marginOf(text: string): number {
+  const margin = Number(text)
+  if (margin > 0 && margin < 1) return margin
+  throw new HomegroundError('invalid-argument', `--margin ${inert(text)} is no share`, { hint: 'give a number between 0 and 1, like 0.05' })
+}
+
+function runText(run: Run, arms: readonly ArmSummary[]): string {
+  const rows = arms.map((arm) => [
+    arm.name,
+    arm.model,
+    String(arm.rollouts),
+    arm.score === null ? 'none' : arm.score.toFixed(3),
+    String(arm.withoutScore),
+    String(arm.errors),
+    `${(arm.offTapeShare * 100).toFixed(1)} %`,
+    `${arm.inputTokens}/${arm.outputTokens}`,
+    arm.costUsd === undefined ? '' : `$${arm.costUsd.toFixed(4)}`,
+    `${Math.round(arm.medianMs)} ms`,
+  ])
+  const head = ['arm', 'model', 'rollouts', 'score', 'no score', 'failed', 'off tape', 'tokens', 'cost', 'median']
+  const shown = path.relative(process.cwd(), run.folder) || '.'
+  const next = arms.length > 1 ? `next: homeground compare ${shown}\n` : ''
+  return `${table(head, rows)}\n${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+}
