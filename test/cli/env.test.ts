@@ -1,0 +1,85 @@
+// `homeground env …` and `homeground run`, as a user runs them: child processes of the built command.
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { formatEpisodeLine } from '@homeground/sdk/trace'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { airlineEpisodes } from '../replay/support/episodes.ts'
+
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+let folder: string
+beforeAll(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-cli-env-'))
+  fs.writeFileSync(path.join(folder, 'episodes.jsonl'), `${airlineEpisodes(12).map(formatEpisodeLine).join('\n')}\n`)
+})
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+function homeground(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { cwd: folder, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+describe('homeground env and run', () => {
+  test('build from a file, verify, run and show', { timeout: 120_000 }, () => {
+    const built = homeground('--json', 'env', 'build', 'air', '--episodes', 'episodes.jsonl', '--harness', 'loop', '--out', 'air')
+    expect(built).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(built.stdout)).toMatchObject({ name: 'air', unit: 'episode', counts: { tasks: 12 } })
+
+    const verified = homeground('env', 'verify', 'air', '--json')
+    expect(verified).toMatchObject({ status: 0, stderr: '' })
+    expect(JSON.parse(verified.stdout)).toMatchObject({ tasks: 12, reproduced: 12, offTape: 0, passed: true })
+
+    const run = homeground('run', 'air', '--arm', 'a=recorded', '--arm', 'b=recorded', '--repeats', '2', '--out', 'run')
+    expect(run.status).toBe(0)
+    expect(run.stdout).toContain('48 of 48 rollouts in run')
+    expect(run.stderr).toContain('rollouts: 48 of 48')
+    // Again: nothing is left to do.
+    expect(
+      JSON.parse(homeground('run', 'air', '--arm', 'a=recorded', '--arm', 'b=recorded', '--repeats', '2', '--out', 'run', '--json').stdout),
+    ).toMatchObject({
+      planned: 48,
+      done: 48,
+      arms: [
+        { name: 'a', rollouts: 24, errors: 0, offTapeShare: 0 },
+        { name: 'b', rollouts: 24, errors: 0, offTapeShare: 0 },
+      ],
+    })
+
+    const shown = homeground('env', 'show', 'air')
+    expect(shown.stdout).toContain('# air')
+    expect(homeground('env', 'show', 'air', '--tasks', '--json').stdout.trim().split('\n').length).toBe(12)
+  })
+
+  test('exit 1 where too little is reproduced, and 2 with the place where the folder is broken', { timeout: 120_000 }, () => {
+    homeground('env', 'build', 'two', '--episodes', 'episodes.jsonl', '--harness', 'loop', '--out', 'two')
+    const tapes = path.join(folder, 'two', 'tapes.jsonl')
+    fs.writeFileSync(tapes, fs.readFileSync(tapes, 'utf8').replaceAll('Jones', 'Smith').replaceAll('gold', 'lead'))
+    const changed = homeground('env', 'verify', 'two')
+    expect(changed.status).toBe(2)
+    expect(changed.stderr).toMatch(/tapes\.jsonl:\d+: entry \d+ \(think\): hash does not fit its arguments/)
+    expect(changed.stderr).toContain('homeground env seal')
+    expect(homeground('env', 'seal', 'two').status).toBe(0)
+    const verified = homeground('env', 'verify', 'two')
+    expect(verified.status).toBe(1)
+    expect(verified.stdout).toMatch(
+      /task [0-9a-f]{32}, step \d+ \(model call\): changed-tool\n {2}at {8}request\.messages\[\d+\]\.parts\[0\]\.response/,
+    )
+    expect(homeground('env', 'verify', 'two', '--threshold', '0').status).toBe(0)
+  })
+
+  test.each([
+    [['env', 'build', 'x', '--episodes', 'nowhere.jsonl', '--out', 'x'], 'nowhere.jsonl does not exist'],
+    [['env', 'build', 'x', '--episodes', 'episodes.jsonl', '--harness', 'module', '--out', 'x'], 'harness module needs --module'],
+    [['env', 'verify', 'nowhere'], 'there is no such environment folder'],
+    [['run', 'air', '--arm', 'a'], '--arm a is not NAME=MODEL'],
+    [['run', 'air', '--arm', 'a=m', '--url', 'not a url'], 'arm a: not an arm: url'],
+  ])('%j ends with 2 and says why', { timeout: 60_000 }, (args, message) => {
+    const failed = homeground(...args)
+    expect(failed.status).toBe(2)
+    expect(failed.stderr).toContain(message)
+    expect(failed.stderr).toContain('hint:')
+    expect(fs.existsSync(path.join(folder, 'x'))).toBe(false)
+  })
+})
