@@ -48,7 +48,9 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       folder,
       address: () => address,
       revive: () => {
-        reviving ??= findOrStart(library, settings).then((found) => (address = found))
+        reviving ??= goneOrListening(address)
+          .then(() => findOrStart(library, settings))
+          .then((found) => (address = found))
         return reviving.finally(() => (reviving = undefined))
       },
       close: async ({ stop = false } = {}) => {
@@ -61,6 +63,22 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
     lease.release()
     throw error
   }
+}
+
+/** A killed engine closes its port before its process is gone: finding it in that moment would give a dead address back. */
+async function goneOrListening(address: EngineAddress): Promise<void> {
+  while (isAlive(address) && !(await listens(new URL(address.url)))) await sleep(20)
+}
+
+function listens(url: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ host: url.hostname, port: Number(url.port) })
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
 }
 
 async function findOrStart(library: string, settings: Required<EngineOptions>): Promise<EngineAddress> {

@@ -80,10 +80,14 @@ describe.skipIf(engineIsMissing)('startEngine', { timeout: 120_000 }, () => {
     const engine = await start(temporary())
     await query(engine.address(), 'CREATE TABLE kept (n UInt8) ENGINE = MergeTree ORDER BY n')
     await query(engine.address(), 'INSERT INTO kept VALUES (7)')
-    const before = engine.address().pid
-    process.kill(before, 'SIGKILL')
+    const before = engine.address()
+    process.kill(before.pid, 'SIGKILL')
+    await until(
+      () => !isAlive(before),
+      () => `the killed engine ${before.pid} still runs`,
+    )
     const revived = await engine.revive()
-    expect(revived.pid).not.toBe(before)
+    expect(revived.pid).not.toBe(before.pid)
     expect(await query(revived, 'SELECT n FROM kept')).toBe('7')
   })
 
