@@ -1,5 +1,6 @@
-// Values of command-line options, read from their text; what cannot be read is an error that shows how to write it.
+// Values of command-line options, read from their text. Commander names the option of a refused value; the error here says how to write it.
 import { HomegroundError } from '@homeground/sdk/trace'
+import { InvalidArgumentError } from 'commander'
 import { inert } from './terminal.ts'
 
 /** NAME=VALUE, added to those before. */
@@ -13,20 +14,20 @@ export function tagOf(text: string, previous: Record<string, string>): Record<st
 export function timeOf(text: string): string {
   const time = Date.parse(text)
   if (!Number.isNaN(time)) return new Date(time).toISOString()
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no time`, { hint: 'write it like 2026-01-31 or 2026-01-31T12:00:00Z' })
+  throw new InvalidArgumentError('Write it like 2026-01-31 or 2026-01-31T12:00:00Z.')
 }
 
 /** A whole number of 1 or more. */
 export function countOf(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no count`, { hint: 'give a whole number of 1 or more' })
+  throw new InvalidArgumentError('Give a whole number of 1 or more.')
 }
 
 /** A share between 0 and 1. */
 export function shareOf(text: string): number {
   const share = Number(text)
   if (text.trim() !== '' && share >= 0 && share <= 1) return share
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no share`, { hint: 'give a number between 0 and 1, like 0.95' })
+  throw new InvalidArgumentError('Give a number between 0 and 1, like 0.95.')
 }
 
 /** NAME, or NAME=VALUE where the value is true, false, a number or a text. */

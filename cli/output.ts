@@ -20,6 +20,11 @@ export function printError(error: unknown, options: { json: boolean }): void {
 function describe(error: unknown): { code: string; message: string; hint?: string } {
   if (HomegroundError.is(error)) return { code: error.code, message: error.message, hint: error.hint }
   if (error instanceof CommanderError) {
+    // "error: option '--limit <N>' argument 'many' is invalid. Give a whole number of 1 or more."
+    const refused = /^error: (.* is invalid)\. (.+)$/s.exec(error.message)
+    if (error.code === 'commander.invalidArgument' && refused?.[1] !== undefined && refused[2] !== undefined) {
+      return { code: 'invalid-argument', message: refused[1], hint: refused[2] }
+    }
     return {
       code: 'invalid-argument',
       message: error.message.replace(/^error: /, ''),

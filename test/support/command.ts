@@ -12,8 +12,12 @@ export interface Finished {
 }
 
 /** Runs it to its end, without settings of the caller's environment. */
-export async function homegroundCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  const { child, output } = start(args, environment)
+export async function homegroundCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  options: { cwd?: string } = {},
+): Promise<Finished> {
+  const { child, output } = start(args, environment, options.cwd)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   return { code, ...output }
 }
@@ -55,11 +59,16 @@ export async function homegroundServer(args: readonly string[], environment: Rea
 function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  cwd?: string,
 ): { child: ChildProcess; output: { stdout: string; stderr: string } } {
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('HOMEGROUND_') && !name.startsWith('OTEL_')),
   )
-  const child = spawn(process.execPath, [entry, ...args], { env: { ...own, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [entry, ...args], {
+    env: { ...own, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  })
   const output = { stdout: '', stderr: '' }
   child.stdout?.on('data', (chunk) => {
     output.stdout += String(chunk)
