@@ -25,6 +25,21 @@ def main() -> None:
 
             read_settings(arguments.settings)
             events.emit("checked")
+        elif arguments.command == "serve":
+            from .serve import ServeOptions, serve
+
+            names = ("model", "name", "host", "port", "chat_template", "max_batch", "device")
+            serve(ServeOptions(**{name: getattr(arguments, name) for name in names}), events)
+        elif arguments.command == "model":
+            if arguments.which == "tiny":
+                from .tiny import make_tiny
+
+                make_tiny(arguments.folder)
+            else:
+                from .smollm2 import make_smollm2
+
+                make_smollm2(arguments.folder)
+            events.emit("made", path=arguments.folder)
     except (Refused, Failed) as error:
         told = error.event()
         events.emit(**told)
@@ -49,6 +64,17 @@ def parse() -> argparse.Namespace:
     for name, words in (("run", "train as a settings file says"), ("check", "look at a settings file only")):
         command = commands.add_parser(name, help=words)
         command.add_argument("settings", help="path of a settings file (JSON)")
+    serve = commands.add_parser("serve", help="serve a model over OpenAI's Chat Completions")
+    serve.add_argument("model")
+    serve.add_argument("--name")
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=int, default=0)
+    serve.add_argument("--chat-template", default="own")
+    serve.add_argument("--max-batch", type=int, default=16)
+    serve.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    model = commands.add_parser("model", help="make a small model to try things with")
+    model.add_argument("which", choices=("smollm2", "tiny"))
+    model.add_argument("folder")
     return parser.parse_args()
 
 
