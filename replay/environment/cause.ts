@@ -15,43 +15,40 @@ export const advice: Readonly<Record<Cause, string>> = {
 }
 
 /**
- * `unstable`: a second replay gave another value at the same place, so that no change of code explains it.
+ * What differs only in times was read from a clock, what differs only in ids and fractions was drawn. `unstable`: a second replay gave another value at the same place, so that no change of code explains it.
  * `place`: `tools` for a tool's definition or result.
  */
 export function causeOf(difference: Difference, context: { place: 'tools' | 'other'; unstable: boolean }): Cause {
   const { expectedPart, actualPart } = difference
-  if (looksLikeTime(expectedPart) && looksLikeTime(actualPart)) return 'unwrapped-clock'
-  if (looksRandom(expectedPart, actualPart)) return 'unwrapped-random'
+  if (differsOnlyIn(timeMasks, expectedPart, actualPart)) return 'unwrapped-clock'
+  if (differsOnlyIn(randomMasks, expectedPart, actualPart)) return 'unwrapped-random'
   if (context.unstable) return 'unwrapped-random'
   return context.place === 'tools' ? 'changed-tool' : 'changed-code'
 }
 
-const month = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec'
-const times = [
+const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*'
+const timeMasks: readonly RegExp[] = [
   // 2026-01-05, 2026-01-05T10:00:00.000Z, 5/1/2026
-  /\d{4}-\d{2}-\d{2}/,
-  /\d{1,2}[/.]\d{1,2}[/.]\d{2,4}/,
-  // 10:00, 10:00:05.123
-  /\b\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\b/,
-  new RegExp(`\\b(${month})[a-z]*\\b`, 'i'),
-  /\b(mon|tue|wed|thu|fri|sat|sun)[a-z]*\b/i,
+  /\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?/g,
+  /\b\d{1,2}[/.]\d{1,2}[/.]\d{2,4}\b/g,
+  // 10:00, 10:00:05.123 PM
+  /\b\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[AP]M)?\b/gi,
+  // 5 January 2026, Jan 5, 2026
+  new RegExp(`\\b(?:\\d{1,2}(?:st|nd|rd|th)?\\s+)?${month}(?:\\s+\\d{1,2}(?:st|nd|rd|th)?)?(?:,?\\s+\\d{4})?\\b`, 'gi'),
+  /\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b/gi,
+  // Seconds, milliseconds, microseconds or nanoseconds since 1970, between 2014 and 2049.
+  /\b(?:1[4-9]|2[0-4])\d{8}(?:\d{3}){0,3}(?:\.\d+)?\b/g,
+]
+const randomMasks: readonly RegExp[] = [
+  /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
+  /\b0?\.\d{6,}(?:e-\d+)?\b/gi,
+  // Ids: letters and digits mixed, or hex.
+  /\b(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{6,}\b/gi,
 ]
 
-function looksLikeTime(text: string): boolean {
-  if (times.some((pattern) => pattern.test(text))) return true
-  // Seconds, milliseconds or nanoseconds since 1970, between 2015 and 2050.
-  return (text.match(/\d{10,19}/g) ?? []).some((digits) => {
-    const seconds = Number(digits.slice(0, 10))
-    return [10, 13, 16, 19].includes(digits.length) && seconds > 1_420_000_000 && seconds < 2_524_608_000
-  })
-}
-
-const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
-
-function looksRandom(expected: string, actual: string): boolean {
-  const both = (pattern: RegExp) => pattern.test(expected) && pattern.test(actual)
-  if (both(uuid) || both(/\b0\.\d{6,}/)) return true
-  // Ids: the same length, letters and digits mixed in both.
-  const token = /\b(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{6,}\b/i
-  return both(token) && token.exec(expected)?.[0].length === token.exec(actual)?.[0].length
+/** True where both sides hold such tokens, as many on each, and are the same but for them. */
+function differsOnlyIn(masks: readonly RegExp[], expected: string, actual: string): boolean {
+  const masked = (text: string) => masks.reduce((rest, mask) => rest.replace(mask, '\u0000'), text)
+  const [before, after] = [masked(expected), masked(actual)]
+  return before.includes('\u0000') && before === after
 }

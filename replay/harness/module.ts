@@ -157,7 +157,8 @@ function seamOf(play: Play): Seam {
       return served.result
     },
     variant: (name): Json | undefined => job.arm.variants?.[name],
-    random,
+    now: () => play.tape.instant('now') ?? play.clock.now(),
+    random: () => play.tape.instant('random') ?? random(),
   }
 }
 

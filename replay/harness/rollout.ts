@@ -25,7 +25,16 @@ export async function executeRollout(job: RolloutJob, deps: RolloutDeps): Promis
   const timer = timeoutOf(job) === undefined ? undefined : setTimeout(() => stopping.abort(timeout(job)), timeoutOf(job))
   let played: Played
   try {
-    played = await harnessOf(job)({ job, model, tape, tools, deps, signal, ids: seededIds(rolloutSeed(job)) })
+    played = await harnessOf(job)({
+      job,
+      model,
+      tape,
+      tools,
+      deps,
+      signal,
+      ids: seededIds(rolloutSeed(job)),
+      clock: recordedClock(job, deps),
+    })
   } finally {
     clearTimeout(timer)
   }
@@ -80,6 +89,14 @@ function watched(source: ModelSource, job: RolloutJob, failures: GatewayAnswer[]
       return answer
     },
   }
+}
+
+/** Begins when the task was recorded, and goes on as the system's does. */
+function recordedClock(job: RolloutJob, deps: RolloutDeps): { now(): number } {
+  const began = deps.monotonicMs()
+  const recorded = Date.parse(job.task.source.startedAt ?? '')
+  const start = Number.isNaN(recorded) ? deps.now() : recorded
+  return { now: () => Math.floor(start + deps.monotonicMs() - began) }
 }
 
 function timeoutOf(job: RolloutJob): number | undefined {

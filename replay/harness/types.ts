@@ -59,6 +59,8 @@ export interface Play {
   /** Aborted on time-out, on `off-tape`, and when the run is stopped. */
   signal: AbortSignal
   ids: { trace: string; span(): string }
+  /** The rollout's own time: begins when the recording began. */
+  clock: { now(): number }
 }
 
 /** How a harness ended: the episode, and why it stopped. */

@@ -115,6 +115,14 @@ export class Tape {
     return this.#take('io', this.#keyOf('io', read), read)
   }
 
+  /** The next recorded value of a read that cannot wait (`hg.now`, `hg.random`), whatever its lane; `undefined` beyond the recording. Never off the tape. */
+  instant(name: 'now' | 'random'): number | undefined {
+    const entry = this.#entries.find((each) => each.kind === 'io' && each.name === name && !this.#consumed.has(each.seq))
+    if (typeof entry?.result !== 'number') return undefined
+    this.#consumed.add(entry.seq)
+    return entry.result
+  }
+
   report(): TapeReport {
     const unconsumed = this.#entries.filter((entry) => !this.#consumed.has(entry.seq) && this.#onTape(entry))
     return {
