@@ -1,6 +1,6 @@
 import type { Episode } from '@homeground/sdk/trace'
 import { describe, expect, test } from 'vitest'
-import { compare, episodesSource, fieldValues } from '../../../replay/compare/index.ts'
+import { compare, episodesSource, fieldValues, scoreByFeedback } from '../../../replay/compare/index.ts'
 import { sampleEpisode } from '../rubric/sample.ts'
 import { tauBenchEpisodes } from '../rubric/tau-bench.ts'
 
@@ -8,16 +8,7 @@ async function* stream(episodes: readonly Episode[]): AsyncIterable<Episode> {
   yield* episodes
 }
 
-const real = tauBenchEpisodes().map(({ episode, trial, taskId, reward }) => ({
-  ...episode,
-  source: { kind: 'import' as const, repeat: trial },
-  feedback: [{ name: 'reward', value: reward, source: 'tau-bench', at: '' }],
-  id: `${taskId}-${trial}`,
-}))
-const scoreByReward = async (episode: Episode) => {
-  const value = episode.feedback.find(({ name }) => name === 'reward')?.value
-  return { score: typeof value === 'number' ? value : null, scores: {} }
-}
+const real = (await tauBenchEpisodes()).map(({ episode }) => episode)
 
 describe('recorded episodes as arms', () => {
   test.each([
@@ -42,7 +33,7 @@ describe('recorded episodes as arms', () => {
         { name: 'b', values: b },
       ],
       episodes: () => stream(real),
-      score: scoreByReward,
+      score: scoreByFeedback('reward'),
       costUsd: () => undefined,
     })
     const { pairs, arms } = await compare(source)
@@ -75,7 +66,7 @@ describe('recorded episodes as arms', () => {
         { name: 'b', values: ['9'] },
       ],
       episodes: () => stream(real),
-      score: scoreByReward,
+      score: scoreByFeedback('reward'),
       costUsd: () => undefined,
     })
     await expect(compare(source)).rejects.toMatchObject({

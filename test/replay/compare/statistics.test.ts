@@ -82,9 +82,9 @@ describe('what is shown beside it', () => {
     for (const [at, value] of holm(p).entries()) close(value, adjusted[at] ?? Number.NaN)
   })
 
-  test('pass^1 to pass^4 of the published rewards are .420 .273 .220 .200', () => {
+  test('pass^1 to pass^4 of the published rewards are .420 .273 .220 .200', async () => {
     const byTask = new Map<number, number[]>()
-    for (const { taskId, reward } of tauBenchEpisodes()) byTask.set(taskId, [...(byTask.get(taskId) ?? []), reward])
+    for (const { taskId, reward } of await tauBenchEpisodes()) byTask.set(taskId, [...(byTask.get(taskId) ?? []), reward])
     const rates = passRates([...byTask.values()])
     expect(rates.map(({ passHat }) => passHat.toFixed(3))).toEqual(['0.420', '0.273', '0.220', '0.200'])
     expect(rates[0]?.passAt).toBeCloseTo(0.42, 12)

@@ -13,9 +13,9 @@ function grade(parts: Parameters<typeof sampleEpisode>[0], reference?: Parameter
 
 describe('the actions grader', () => {
   test('agrees with the published reward on 197 of the 200 real episodes', async () => {
-    const tools = tauBenchTools()
+    const tools = await tauBenchTools()
     const disagreements: string[] = []
-    for (const { taskId, trial, reward, episode, task } of tauBenchEpisodes()) {
+    for (const { taskId, trial, reward, episode, task } of await tauBenchEpisodes()) {
       const { score } = await scoreEpisode({ criteria: [criterion] }, { episode, task, tools, costUsd: undefined })
       if (score !== reward) disagreements.push(`task ${taskId} trial ${trial}: ${score}, published ${reward}`)
     }
