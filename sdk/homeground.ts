@@ -5,7 +5,9 @@ import { wrapClient } from './capture/wrap-client.ts'
 import { ExporterSink } from './export/exporter-sink.ts'
 import { OtlpSender } from './export/otlp-sender.ts'
 import { OtlpSink } from './export/otlp-sink.ts'
+import { MemoryQueue } from './export/piece-queue.ts'
 import type { SpanSink } from './export/sink.ts'
+import { SpoolQueue } from './export/spool-queue.ts'
 import { type AgentOptions, recordAgent } from './run/agent.ts'
 import { systemClock } from './run/clock.ts'
 import { currentFrame, runStorage } from './run/context.ts'
@@ -170,8 +172,11 @@ class Recording {
       fetch: (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given),
       random: Math.random,
     })
-    const { maxQueueBytes, exportDelayMs: delayMs } = settings
-    return new OtlpSink({ sender, stats, resource, scope, maxQueueBytes, maxBatchBytes: 2 * 1024 * 1024, delayMs })
+    const origin = { resource, scope }
+    const queue = settings.spool === undefined ? new MemoryQueue(origin, settings.maxQueueBytes) : new SpoolQueue(origin, settings.spool)
+    const sink = new OtlpSink({ sender, queue, stats, maxBatchBytes: 2 * 1024 * 1024, delayMs: settings.exportDelayMs })
+    if (settings.spool !== undefined) sink.wake()
+    return sink
   }
 }
 

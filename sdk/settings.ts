@@ -1,5 +1,6 @@
 // What `homeground()` may be told, by options and by environment variables, resolved once.
 import { diag } from '@opentelemetry/api'
+import type { SpoolOptions } from './export/spool-queue.ts'
 import type { Exporter } from './export/types.ts'
 import type { Canary } from './run/variant.ts'
 import { HomegroundError } from './trace/error.ts'
@@ -27,6 +28,8 @@ export interface HomegroundOptions {
   maxQueueBytes?: number
   /** Bytes of one body that are recorded. @default 32 MiB */
   maxBodyBytes?: number
+  /** Keeps waiting spans on disk instead of in memory: they survive the end of the process. @default HOMEGROUND_SPOOL as the folder, else none */
+  spool?: SpoolOptions
   /** How long a span may wait for others to travel with, in ms. @default 1000 */
   exportDelayMs?: number
   /** How long one request to the collector may take, in ms. @default 10000 */
@@ -35,9 +38,10 @@ export interface HomegroundOptions {
   serviceName?: string
 }
 
-export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'exporter'>> {
+export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'exporter' | 'spool'>> {
   apiKey: string | undefined
   exporter: Exporter | undefined
+  spool: SpoolOptions | undefined
   compression: 'gzip' | 'none'
   /** OTEL_RESOURCE_ATTRIBUTES. */
   resource: Record<string, string>
@@ -61,6 +65,7 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
     endpoint,
     apiKey: options.apiKey ?? environment['HOMEGROUND_API_KEY'],
     exporter: options.exporter,
+    spool: options.spool ?? (environment['HOMEGROUND_SPOOL'] ? { folder: environment['HOMEGROUND_SPOOL'] } : undefined),
     provider: options.provider ?? 'own',
     enabled: options.enabled ?? !(says(environment['HOMEGROUND_DISABLED'], 'true') || says(environment['OTEL_SDK_DISABLED'], 'true')),
     captureContent:

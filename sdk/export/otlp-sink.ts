@@ -1,22 +1,21 @@
-// The queue of encoded spans, bounded in bytes, and its way to the collector. A full queue drops what is newest, counts it, warns once, and says how many
+// The way of encoded spans to the collector: batches by bytes, one at a time. A full queue drops what is newest, counts it, warns once, and says how many
 // were lost when there is room again.
 import { AsyncResource } from 'node:async_hooks'
 import { diag } from '@opentelemetry/api'
 import type { Stats } from '../run/stats.ts'
-import type { Attributes, SpanRecord } from '../trace/span.ts'
+import type { SpanRecord } from '../trace/span.ts'
 import { FeedbackQueue } from './feedback-queue.ts'
 import { encodeHead, encodeSpan } from './otlp-encoder.ts'
-import type { OtlpSender, SendResult } from './otlp-sender.ts'
+import type { OtlpSender } from './otlp-sender.ts'
+import type { PieceQueue } from './piece-queue.ts'
 import type { SpanSink } from './sink.ts'
 import type { FeedbackRecord } from './types.ts'
 import { withTimeout } from './with-timeout.ts'
 
 export interface OtlpSinkOptions {
   sender: OtlpSender
+  queue: PieceQueue
   stats: Stats
-  resource: Attributes
-  scope: SpanRecord['scope']
-  maxQueueBytes: number
   maxBatchBytes: number
   /** How long a span may wait for company. */
   delayMs: number
@@ -25,16 +24,14 @@ export interface OtlpSinkOptions {
 export class OtlpSink implements SpanSink {
   private readonly options: OtlpSinkOptions
   private readonly feedback: FeedbackQueue
-  private queue: Buffer[] = []
-  private queuedBytes = 0
-  /** Bytes that a request under way still holds. */
-  private sendingBytes = 0
   private timer: NodeJS.Timeout | undefined
   private running: Promise<void> | undefined
   private droppedSinceWarning = 0
   private closed = false
+  /** How many spans the next request may hold: halved while the collector refuses, until the one that it means is alone. */
+  private maxCount = Number.POSITIVE_INFINITY
   /** Timers and requests run outside any request of the product's, so that its context is neither kept alive nor traced. */
-  private readonly outside = new AsyncResource('homeground.export', { requireManualDestroy: false })
+  private readonly outside = new AsyncResource('homeground.export')
 
   constructor(options: OtlpSinkOptions) {
     this.options = options
@@ -42,20 +39,17 @@ export class OtlpSink implements SpanSink {
   }
 
   add(span: SpanRecord): void {
-    const { stats, maxQueueBytes, maxBatchBytes } = this.options
-    const piece = encodeSpan(span)
-    if (this.closed || this.queuedBytes + this.sendingBytes + piece.byteLength > maxQueueBytes) {
+    const { queue, stats, maxBatchBytes, sender } = this.options
+    if (this.closed || !queue.add(encodeSpan(span))) {
       stats.dropped += 1
-      if (this.droppedSinceWarning === 0) {
-        diag.warn(`homeground: the export queue is full (${maxQueueBytes} bytes); new spans are dropped until the collector takes some`)
+      if (this.droppedSinceWarning === 0 && !this.closed) {
+        diag.warn(`homeground: the export queue is full (${queue.bytes} bytes); new spans are dropped until the collector takes some`)
       }
       this.droppedSinceWarning += 1
       return
     }
-    this.queue.push(piece)
-    this.queuedBytes += piece.byteLength
     this.note()
-    if (this.queuedBytes >= maxBatchBytes && this.options.sender.waitMs() === 0) void this.run()
+    if (queue.bytes >= maxBatchBytes && sender.waitMs() === 0) void this.run()
     else this.schedule()
   }
 
@@ -65,15 +59,16 @@ export class OtlpSink implements SpanSink {
   }
 
   async flush(timeoutMs: number): Promise<boolean> {
-    return await withTimeout(timeoutMs, async () => {
-      const { stats } = this.options
-      const failures = stats.exportErrors
-      while (this.queue.length > 0 || this.feedback.waiting || this.running !== undefined) {
+    const { stats, queue } = this.options
+    const done = await withTimeout(timeoutMs, async () => {
+      do {
+        const failures = stats.exportErrors
         await this.run()
         // A collector that is away is tried once by a flush, not until the time is over.
-        if (stats.exportErrors > failures && this.queue.length > 0) throw new Error('not delivered')
-      }
+        if (stats.exportErrors > failures) break
+      } while (queue.count > 0 || this.feedback.waiting || this.running !== undefined)
     })
+    return done && queue.count === 0 && !this.feedback.waiting
   }
 
   async shutdown(timeoutMs: number): Promise<void> {
@@ -81,6 +76,13 @@ export class OtlpSink implements SpanSink {
     this.closed = true
     clearTimeout(this.timer)
     this.options.sender.close()
+    await this.running
+    await this.options.queue.close()
+  }
+
+  /** Sends what an earlier process has left, if anything. */
+  wake(): void {
+    this.schedule()
   }
 
   private schedule(delayMs = this.options.delayMs): void {
@@ -98,82 +100,65 @@ export class OtlpSink implements SpanSink {
     clearTimeout(this.timer)
     this.timer = undefined
     this.running ??= this.outside.runInAsyncScope(() =>
-      this.work().finally(() => {
-        this.running = undefined
-        if ((this.queue.length > 0 || this.feedback.waiting) && !this.closed) this.schedule(this.options.sender.waitMs())
-      }),
+      this.work()
+        .catch((error: unknown) => {
+          this.options.stats.internalErrors += 1
+          diag.debug(`homeground: an export failed: ${error instanceof Error ? error.message : String(error)}`)
+        })
+        .finally(() => {
+          this.running = undefined
+          this.note()
+          if (this.options.queue.count > 0 || this.feedback.waiting)
+            this.schedule(Math.max(this.options.delayMs, this.options.sender.waitMs()))
+        }),
     )
     return this.running
   }
 
   private async work(): Promise<void> {
-    while (this.queue.length > 0) {
-      const batch = this.take()
-      const result = await this.send(batch)
-      if (result === 'retry') {
-        this.queue = [...batch, ...this.queue]
-        this.queuedBytes += this.sendingBytes
-        this.sendingBytes = 0
-        this.note()
-        return
-      }
-      this.sendingBytes = 0
+    const { queue, maxBatchBytes } = this.options
+    while (!this.closed) {
+      const batch = await queue.peek(maxBatchBytes, this.maxCount)
+      if (batch === undefined) break
+      const { resource, scope } = batch.origin
+      const sent = await this.send(Buffer.concat([encodeHead(resource, scope, batch.bytes), ...batch.pieces]), batch.pieces.length)
+      if (sent === 'later') return
+      if (sent === 'again') continue
+      await queue.done(batch.pieces.length)
       this.note()
-      if (this.droppedSinceWarning > 0) {
-        diag.warn(`homeground: the export queue has room again; ${this.droppedSinceWarning} spans were dropped`)
-        this.droppedSinceWarning = 0
-      }
+      if (this.droppedSinceWarning === 0) continue
+      diag.warn(`homeground: the export queue has room again; ${this.droppedSinceWarning} spans were dropped`)
+      this.droppedSinceWarning = 0
     }
     await this.feedback.send()
   }
 
-  private take(): Buffer[] {
-    let bytes = 0
-    let count = 0
-    for (const piece of this.queue) {
-      if (count > 0 && bytes + piece.byteLength > this.options.maxBatchBytes) break
-      bytes += piece.byteLength
-      count += 1
-    }
-    const batch = this.queue.splice(0, count)
-    this.queuedBytes -= bytes
-    this.sendingBytes = bytes
-    this.note()
-    return batch
-  }
-
-  /** Sends a batch; where the collector refuses it as a whole, its halves, so that one bad span costs nobody but itself. */
-  private async send(batch: readonly Buffer[]): Promise<'done' | 'retry'> {
-    const { sender, resource, scope, stats } = this.options
-    const bytes = batch.reduce((sum, piece) => sum + piece.byteLength, 0)
-    const result: SendResult = await sender.sendSpans(Buffer.concat([encodeHead(resource, scope, bytes), ...batch]))
+  private async send(body: Buffer, count: number): Promise<'done' | 'later' | 'again'> {
+    const { sender, stats } = this.options
+    const result = await sender.sendSpans(body)
     switch (result.kind) {
       case 'accepted':
+        this.maxCount *= 2
         stats.rejected += result.rejected
-        stats.exported += batch.length - result.rejected
+        stats.exported += count - result.rejected
         return 'done'
       case 'retry':
         stats.exportErrors += 1
-        return 'retry'
-      case 'refused': {
-        stats.exportErrors += 1
-        if (batch.length === 1 || !result.divisible) {
-          stats.rejected += batch.length
-          diag.warn(`homeground: the collector refused ${batch.length} spans with status ${result.status}: ${result.reason}`)
-          return 'done'
+        return 'later'
+      case 'refused':
+        stats.refusals += 1
+        if (count > 1 && result.divisible) {
+          this.maxCount = Math.ceil(count / 2)
+          return 'again'
         }
-        const half = Math.ceil(batch.length / 2)
-        for (const part of [batch.slice(0, half), batch.slice(half)]) {
-          // A part that cannot be sent now is given up rather than sent twice.
-          if ((await this.send(part)) === 'retry') stats.dropped += part.length
-        }
+        stats.rejected += count
+        diag.warn(`homeground: the collector refused ${count} spans with status ${result.status}: ${result.reason}`)
         return 'done'
-      }
     }
   }
 
   private note(): void {
-    this.options.stats.queuedSpans = this.queue.length
-    this.options.stats.queuedBytes = this.queuedBytes + this.sendingBytes
+    this.options.stats.queuedSpans = this.options.queue.count
+    this.options.stats.queuedBytes = this.options.queue.bytes
   }
 }

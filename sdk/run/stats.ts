@@ -16,6 +16,8 @@ export interface Stats {
   rejected: number
   /** Requests to the collector, or calls of the exporter, that failed. */
   exportErrors: number
+  /** Requests that the collector refused for good; the spans in them are sent in smaller ones, or counted as rejected. */
+  refusals: number
   /** Faults of our own that were swallowed. */
   internalErrors: number
   queuedSpans: number
@@ -33,6 +35,7 @@ export function noStats(): Stats {
     dropped: 0,
     rejected: 0,
     exportErrors: 0,
+    refusals: 0,
     internalErrors: 0,
     queuedSpans: 0,
     queuedBytes: 0,

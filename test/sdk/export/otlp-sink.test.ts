@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { decodeProtobufTraces } from '../../../collector/ingest/traces-protobuf.ts'
 import { OtlpSender } from '../../../sdk/export/otlp-sender.ts'
 import { OtlpSink } from '../../../sdk/export/otlp-sink.ts'
+import { MemoryQueue } from '../../../sdk/export/piece-queue.ts'
 import { noStats } from '../../../sdk/run/stats.ts'
 
 type Answer = { status: number; headers?: Record<string, string>; body?: Uint8Array }
@@ -46,15 +47,8 @@ function sinkFor(endpoint: string, options: { maxQueueBytes?: number; compressio
   const stats = noStats()
   const { maxQueueBytes = 1024 * 1024, maxBatchBytes = 64 * 1024, compression = 'none' } = options
   const sender = new OtlpSender({ endpoint, apiKey: 'key-1', compression, timeoutMs: 2000, fetch, random: () => 0 })
-  const sink = new OtlpSink({
-    sender,
-    stats,
-    resource: { 'homeground.project': 'p' },
-    scope: { name: 's' },
-    maxQueueBytes,
-    maxBatchBytes,
-    delayMs: 5,
-  })
+  const queue = new MemoryQueue({ resource: { 'homeground.project': 'p' }, scope: { name: 's' } }, maxQueueBytes)
+  const sink = new OtlpSink({ sender, queue, stats, maxBatchBytes, delayMs: 5 })
   closing.push(() => sink.shutdown(100))
   return { sink, stats, sender }
 }

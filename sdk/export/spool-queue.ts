@@ -1,0 +1,193 @@
+// The queue on disk: spans are appended to segment files as they come, read back in batches, and a file goes when all of it is acknowledged. What a process
+// leaves behind, killed or not, the next one on the same folder sends. Bounded; one folder may serve several processes.
+import { createHash } from 'node:crypto'
+import fs from 'node:fs/promises'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import { diag } from '@opentelemetry/api'
+import type { Batch, Origin, PieceQueue } from './piece-queue.ts'
+import { SpoolSegment } from './spool-segment.ts'
+
+const segmentBytes = 8 * 1024 * 1024
+
+/** Files of this process: a later one may have the same pid (in a container always). */
+const own = new Set<string>()
+let numbered = 0
+/** Two containers that share the folder have the same pids. */
+const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+/** Another machine's process is taken for ended when it has not touched its file for so long. */
+const abandonedMs = 10 * 60 * 1000
+
+export interface SpoolOptions {
+  /** Made when it is missing; its files are readable by their owner only. */
+  folder: string
+  /** Bytes on disk; beyond it new spans are dropped. @default 512 MiB */
+  maxBytes?: number
+}
+
+export class SpoolQueue implements PieceQueue {
+  count = 0
+  /** On disk and on the way there. */
+  bytes = 0
+  private readonly folder: string
+  private readonly maxBytes: number
+  private readonly origin: Origin
+  /** Not on disk yet. */
+  private unwritten: Buffer[] = []
+  private writing: Promise<void> | undefined
+  private readonly opened: Promise<void>
+  /** Oldest first; the last one is written to. */
+  private segments: SpoolSegment[] = []
+  /** Of the batch last peeked: ends of its records, in the first segment. */
+  private ends: number[] = []
+  private sizes: number[] = []
+  private broken = false
+
+  constructor(origin: Origin, options: SpoolOptions) {
+    this.folder = options.folder
+    this.maxBytes = options.maxBytes ?? 512 * 1024 * 1024
+    this.origin = origin
+    this.opened = this.adopt().catch((error: unknown) => this.fail(error))
+  }
+
+  add(piece: Buffer): boolean {
+    if (this.broken || this.bytes + piece.byteLength > this.maxBytes) return false
+    this.unwritten.push(piece)
+    this.bytes += piece.byteLength
+    this.count += 1
+    void this.write()
+    return true
+  }
+
+  async peek(maxBytes: number, maxCount: number): Promise<Batch | undefined> {
+    await this.opened
+    await this.write()
+    for (;;) {
+      const [first] = this.segments
+      if (first === undefined) return undefined
+      const found = await first.read(first.acknowledged, maxBytes, maxCount)
+      this.ends = found.map(({ end }) => end)
+      this.sizes = found.map(({ piece }) => piece.byteLength)
+      if (found.length > 0)
+        return { pieces: found.map(({ piece }) => piece), bytes: this.sizes.reduce((sum, size) => sum + size, 0), origin: first.origin }
+      // Nothing whole is left in it; the one that is written to stays.
+      if (this.segments.length === 1 && first.origin === this.origin) return undefined
+      this.segments.shift()
+      await first.remove()
+    }
+  }
+
+  async done(count: number): Promise<void> {
+    const [first] = this.segments
+    const end = this.ends[count - 1]
+    if (first === undefined || end === undefined) return
+    await first.acknowledge(end)
+    for (const size of this.sizes.splice(0, count)) this.bytes -= size
+    this.ends.splice(0, count)
+    this.count -= count
+  }
+
+  async close(): Promise<void> {
+    await this.opened
+    await this.write()
+    for (const segment of this.segments.splice(0)) {
+      const left = await segment.read(segment.acknowledged, 1, 1)
+      await (left.length === 0 ? segment.remove() : segment.close())
+    }
+  }
+
+  private write(): Promise<void> {
+    this.writing ??= this.append()
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => {
+        this.writing = undefined
+      })
+    return this.writing
+  }
+
+  private async append(): Promise<void> {
+    await this.opened
+    while (this.unwritten.length > 0 && !this.broken) {
+      const pieces = this.unwritten.splice(0)
+      await (await this.current()).append(pieces)
+    }
+  }
+
+  /** The segment to append to: ours, and not full. */
+  private async current(): Promise<SpoolSegment> {
+    const last = this.segments.at(-1)
+    if (last !== undefined && last.origin === this.origin && last.end < segmentBytes) return last
+    const made = await SpoolSegment.create(this.freshPath(), this.origin)
+    this.segments.push(made)
+    return made
+  }
+
+  /** Takes over what ended processes have left. A rename claims a file: of two that try, one gets it. */
+  private async adopt(): Promise<void> {
+    await fs.mkdir(this.folder, { recursive: true, mode: 0o700 })
+    for (const name of (await fs.readdir(this.folder)).toSorted()) {
+      const found = path.join(this.folder, name)
+      if (!(await isLeft(found))) continue
+      const mine = this.freshPath()
+      try {
+        await fs.rename(found, mine)
+      } catch {
+        continue
+      }
+      await this.take(mine)
+    }
+  }
+
+  private freshPath(): string {
+    numbered += 1
+    const made = path.join(this.folder, `spans-${host}-${process.pid}-${Date.now().toString(36)}-${numbered}.spool`)
+    own.add(made)
+    return made
+  }
+
+  private async take(file: string): Promise<void> {
+    const segment = await SpoolSegment.open(file)
+    if (segment === undefined) {
+      await fs.rm(file, { force: true })
+      return
+    }
+    for (let at = segment.acknowledged; ; ) {
+      const found = await segment.read(at, 1024 * 1024, 10_000)
+      const last = found.at(-1)
+      if (last === undefined) break
+      at = last.end
+      this.count += found.length
+      for (const { piece } of found) this.bytes += piece.byteLength
+    }
+    this.segments.push(segment)
+  }
+
+  private fail(error: unknown): void {
+    if (!this.broken)
+      diag.warn(
+        `homeground: the spool at ${this.folder} cannot be used (${error instanceof Error ? error.message : String(error)}); spans are dropped`,
+      )
+    this.broken = true
+    this.count -= this.unwritten.length
+    for (const piece of this.unwritten.splice(0)) this.bytes -= piece.byteLength
+  }
+}
+
+/** True for a segment whose process has ended. */
+async function isLeft(file: string): Promise<boolean> {
+  const [, madeBy, pid] = /^spans-([0-9a-f]{8})-(\d+)-[0-9a-z]+-\d+\.spool$/.exec(path.basename(file)) ?? []
+  if (madeBy === undefined || own.has(file)) return false
+  if (madeBy === host) return !isAlive(Number(pid))
+  const { mtimeMs } = await fs.stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+  return Date.now() - mtimeMs > abandonedMs
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,121 @@
+// One file of the spool: a head (how far it is acknowledged, whose spans these are), then records of length, checksum and bytes. Appended to by one process,
+// read by it or, after its end, by the one that claims the file. A record that a kill cut off is not one.
+import fs from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import type { Origin } from './piece-queue.ts'
+
+const magic = 'HGSPOOL1'
+/** Magic, offset up to which everything is acknowledged, length of the origin's JSON. */
+const fixedHead = 20
+const recordHead = 8
+
+export interface StoredPiece {
+  piece: Buffer
+  /** Where the next record begins. */
+  end: number
+}
+
+export class SpoolSegment {
+  readonly path: string
+  readonly origin: Origin
+  /** Everything before it is acknowledged. */
+  acknowledged: number
+  /** Where the next record goes. */
+  end: number
+  private readonly file: fs.FileHandle
+
+  private constructor(path: string, file: fs.FileHandle, origin: Origin, acknowledged: number, end: number) {
+    this.path = path
+    this.file = file
+    this.origin = origin
+    this.acknowledged = acknowledged
+    this.end = end
+  }
+
+  static async create(path: string, origin: Origin): Promise<SpoolSegment> {
+    const json = Buffer.from(JSON.stringify(origin))
+    const start = fixedHead + json.byteLength
+    const head = Buffer.alloc(fixedHead)
+    head.write(magic, 0, 'latin1')
+    head.writeBigUInt64LE(BigInt(start), 8)
+    head.writeUInt32LE(json.byteLength, 16)
+    const file = await fs.open(path, 'wx+', 0o600)
+    await file.write(Buffer.concat([head, json]), 0, start, 0)
+    return new SpoolSegment(path, file, origin, start, start)
+  }
+
+  /** An earlier process's file; `undefined` where it is no segment, or was cut off in its head. */
+  static async open(path: string): Promise<SpoolSegment | undefined> {
+    const file = await fs.open(path, 'r+')
+    const head = Buffer.alloc(fixedHead)
+    const { bytesRead } = await file.read(head, 0, fixedHead, 0)
+    const { size } = await file.stat()
+    const length = head.readUInt32LE(16)
+    if (bytesRead < fixedHead || head.toString('latin1', 0, 8) !== magic || fixedHead + length > size) {
+      await file.close()
+      return undefined
+    }
+    const json = Buffer.alloc(length)
+    await file.read(json, 0, length, fixedHead)
+    const origin: Origin = JSON.parse(json.toString('utf8'))
+    return new SpoolSegment(path, file, origin, Number(head.readBigUInt64LE(8)), size)
+  }
+
+  /** In one write: what the system has taken survives the end of this process. */
+  async append(pieces: readonly Buffer[]): Promise<void> {
+    const parts = pieces.flatMap((piece) => {
+      const head = Buffer.allocUnsafe(recordHead)
+      head.writeUInt32LE(piece.byteLength, 0)
+      head.writeUInt32LE(crc32(piece), 4)
+      return [head, piece]
+    })
+    const bytes = Buffer.concat(parts)
+    await this.file.write(bytes, 0, bytes.byteLength, this.end)
+    this.end += bytes.byteLength
+  }
+
+  /** Records from `start`, whole ones only. */
+  async read(start: number, maxBytes: number, maxCount: number): Promise<StoredPiece[]> {
+    const found: StoredPiece[] = []
+    let bytes = Buffer.alloc(0)
+    let base = start
+    let at = start
+    let taken = 0
+    while (found.length < maxCount && at + recordHead <= this.end) {
+      if (at + recordHead > base + bytes.byteLength) [bytes, base] = [await this.chunk(at, 256 * 1024), at]
+      const length = bytes.readUInt32LE(at - base)
+      const next = at + recordHead + length
+      if (next > this.end || (found.length > 0 && taken + length > maxBytes)) break
+      if (next > base + bytes.byteLength) [bytes, base] = [await this.chunk(at, Math.max(256 * 1024, recordHead + length)), at]
+      const piece = Buffer.from(bytes.subarray(at - base + recordHead, next - base))
+      if (crc32(piece) !== bytes.readUInt32LE(at - base + 4)) break
+      found.push({ piece, end: next })
+      taken += length
+      at = next
+    }
+    return found
+  }
+
+  async acknowledge(offset: number): Promise<void> {
+    this.acknowledged = offset
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigUInt64LE(BigInt(offset))
+    await this.file.write(bytes, 0, 8, 8)
+  }
+
+  async close(): Promise<void> {
+    await this.file.close()
+  }
+
+  async remove(): Promise<void> {
+    await this.file.close()
+    await fs.rm(this.path, { force: true })
+  }
+
+  private async chunk(start: number, length: number): Promise<Buffer<ArrayBuffer>> {
+    const size = Math.min(length, this.end - start)
+    const bytes = Buffer.alloc(size)
+    await this.file.read(bytes, 0, size, start)
+    return bytes
+  }
+}
