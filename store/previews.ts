@@ -3,13 +3,13 @@ import type { SpanRow } from '@homeground/sdk/trace'
 
 const previewLength = 120
 
-/** Agents: their input and output. Model calls: the last user text and the answer. Others: none. */
+/** Agents: their input and output. Model calls: what the user said last, where the call answers that and not a tool, and the answer. Others: none. */
 export function previews(row: SpanRow): { input: string; output: string } {
   switch (row.kind) {
     case 'agent':
       return { input: ofJson(row.input), output: ofJson(row.output) }
     case 'model':
-      return { input: textAfter(row.requestBody, row.requestBody.lastIndexOf('"role":"user"')), output: textAfter(row.responseBody, 0) }
+      return { input: lastUserText(row.requestBody), output: textAfter(row.responseBody, 0) }
     default:
       return { input: '', output: '' }
   }
@@ -18,6 +18,11 @@ export function previews(row: SpanRow): { input: string; output: string } {
 /** A JSON text as a person would read it: a string without its quotes, else the text. */
 function ofJson(json: string): string {
   return json.startsWith('"') ? unescaped(json, 1) : cut(json)
+}
+
+function lastUserText(json: string): string {
+  const user = json.lastIndexOf('"role":"user"')
+  return json.lastIndexOf('"role":"tool"') > user ? '' : textAfter(json, user)
 }
 
 /** The first `"content":"…"` or `"text":"…"` at or after `from`. */

@@ -30,7 +30,6 @@ const columns: readonly (readonly [name: string, write: (to: RowBinaryWriter, ro
   ['provider', (to, row) => to.string(row.provider)],
   ['model', (to, row) => to.string(row.model)],
   ['response_model', (to, row) => to.string(row.responseModel)],
-  ['response_id', (to, row) => to.string(row.responseId)],
   ['finish_reasons', (to, row) => to.strings(row.finishReasons)],
   ['input_tokens', (to, row) => to.nullableCount(row.inputTokens)],
   ['output_tokens', (to, row) => to.nullableCount(row.outputTokens)],
@@ -61,7 +60,10 @@ const columns: readonly (readonly [name: string, write: (to: RowBinaryWriter, ro
       to.string(output)
     },
   ],
-  ['bodies', (to, row) => to.strings([row.requestBody, row.responseBody, row.arguments, row.result, row.input, row.output])],
+  [
+    'bodies',
+    (to, row) => to.strings([row.requestBody, row.responseBody, row.arguments, row.result, row.input, row.output, row.responseId]),
+  ],
 ]
 
 /** The statement that `writeSpanRow`'s bytes follow. */
@@ -103,7 +105,6 @@ const spanSchema = z.object({
   provider: z.string(),
   model: z.string(),
   response_model: z.string(),
-  response_id: z.string(),
   finish_reasons: z.array(z.string()),
   input_tokens: count,
   output_tokens: count,
@@ -133,7 +134,7 @@ const spanSchema = z.object({
 export function readSpanRow(value: unknown): SpanRow {
   const row = spanSchema.parse(value)
   const start = BigInt(row.start_ns)
-  const [requestBody = '', responseBody = '', args = '', result = '', input = '', output = ''] = row.bodies
+  const [requestBody = '', responseBody = '', args = '', result = '', input = '', output = '', responseId = ''] = row.bodies
   return {
     project: row.project,
     traceId: row.trace_id,
@@ -155,7 +156,7 @@ export function readSpanRow(value: unknown): SpanRow {
     provider: row.provider,
     model: row.model,
     responseModel: row.response_model,
-    responseId: row.response_id,
+    responseId,
     finishReasons: row.finish_reasons,
     ...(row.input_tokens === null ? {} : { inputTokens: row.input_tokens }),
     ...(row.output_tokens === null ? {} : { outputTokens: row.output_tokens }),

@@ -10,7 +10,7 @@ export interface GroupCommitOptions<Row> {
   maxRows?: number
   /** … or at this many bytes. @default 16 MiB */
   maxBytes?: number
-  /** Least time between the beginnings of two commits that are not full: bounds the number of small inserts. @default 50 */
+  /** Least time between the beginnings of two commits that are not full: bounds the number of small inserts. @default 100 */
   spacingMs?: number
   /** Monotonic milliseconds. @default performance.now */
   now?: () => number
@@ -42,7 +42,7 @@ export class GroupCommit<Row> {
       concurrency: options.concurrency ?? 2,
       maxRows: options.maxRows ?? 5_000,
       maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
-      spacingMs: options.spacingMs ?? 50,
+      spacingMs: options.spacingMs ?? 100,
     }
   }
 

@@ -1,5 +1,5 @@
 // store/embedded: ClickHouse without an installation.
 
-export type { EngineAddress } from './address.ts'
+export { type EngineAddress, readAddress as readEngineAddress } from './address.ts'
 export { engineMissing, installCommand, locateEngine } from './locate.ts'
 export { type Engine, type EngineOptions, startEngine } from './start-engine.ts'

@@ -2,8 +2,8 @@
 
 -- The key has no time in it: a span sent again replaces the earlier one even when its start has changed, the one received last wins.
 -- Partitions are months of the start, clamped, so that a client with a broken clock cannot make thousands of them.
--- `bodies` is one column on purpose: an answer is repeated in the next call's request, a tool's result too, and one long window (2^24 bytes) over
--- rows sorted by trace sees both. Blocks of 16 MiB make that window worth having; lists never touch the column.
+-- `bodies` is one column on purpose: an answer is repeated in the next call's request, a tool's result too, a response's id stands in its body, and one
+-- long window (2^24 bytes) over rows sorted by trace sees them all. Blocks of 16 MiB make that window worth having; lists never touch the column.
 CREATE TABLE IF NOT EXISTS spans
 (
     project LowCardinality(String),
@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS spans
     name LowCardinality(String),
     start_time DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1)),
     duration_ns UInt64 CODEC(ZSTD(1)),
-    received_at DateTime64(6, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    received_at DateTime64(6, 'UTC') CODEC(ZSTD(1)),
     session String CODEC(ZSTD(1)),
     user String CODEC(ZSTD(1)),
     agent_name LowCardinality(String),
@@ -27,7 +27,6 @@ CREATE TABLE IF NOT EXISTS spans
     provider LowCardinality(String),
     model LowCardinality(String),
     response_model LowCardinality(String),
-    response_id String CODEC(ZSTD(1)),
     finish_reasons Array(LowCardinality(String)) CODEC(ZSTD(1)),
     input_tokens Nullable(UInt64) CODEC(ZSTD(1)),
     output_tokens Nullable(UInt64) CODEC(ZSTD(1)),
@@ -52,7 +51,7 @@ CREATE TABLE IF NOT EXISTS spans
     resource Map(LowCardinality(String), String) CODEC(ZSTD(1)),
     input_preview String CODEC(ZSTD(1)),
     output_preview String CODEC(ZSTD(1)),
-    -- request body, response body, arguments, result, input, output
+    -- request body, response body, arguments, result, input, output, response id
     bodies Array(String) CODEC(ZSTD(3, 24)) SETTINGS (min_compress_block_size = 16777216, max_compress_block_size = 16777216),
     request_body String ALIAS bodies[1],
     response_body String ALIAS bodies[2],
@@ -60,6 +59,7 @@ CREATE TABLE IF NOT EXISTS spans
     result String ALIAS bodies[4],
     input String ALIAS bodies[5],
     output String ALIAS bodies[6],
+    response_id String ALIAS bodies[7],
     end_time DateTime64(9, 'UTC') ALIAS fromUnixTimestamp64Nano(toUnixTimestamp64Nano(start_time) + toInt64(duration_ns)),
     INDEX by_session session TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_user user TYPE bloom_filter(0.01) GRANULARITY 1,
@@ -67,7 +67,9 @@ CREATE TABLE IF NOT EXISTS spans
 )
 ENGINE = ReplacingMergeTree(received_at)
 PARTITION BY toYYYYMM(least(greatest(start_time, toDateTime64('2020-01-01 00:00:00', 9, 'UTC')), toDateTime64('2100-01-01 00:00:00', 9, 'UTC')))
-ORDER BY (project, trace_id, span_id);
+ORDER BY (project, trace_id, span_id)
+-- A month that has been quiet for two minutes is merged into one part: what repeats is then stored once. Parts of 4 GiB are left as they are.
+SETTINGS min_age_to_force_merge_seconds = 120, min_age_to_force_merge_on_partition_only = 1, max_bytes_to_merge_at_max_space_in_pool = 4294967296;
 
 -- Feedback is idempotent by its key: the one received last wins.
 CREATE TABLE IF NOT EXISTS feedback
