@@ -4,11 +4,26 @@ import { register as collector } from './collector.ts'
 import { register as compare } from './compare.ts'
 import { register as doctor } from './doctor.ts'
 import { register as env } from './env.ts'
+import { register as gate } from './gate.ts'
 import { register as grade } from './grade.ts'
 import { register as importFiles } from './import.ts'
 import { register as run } from './run.ts'
+import { register as serveModel } from './serve-model.ts'
 import { register as traces } from './traces.ts'
 import { register as tune } from './tune.ts'
 import { register as up } from './up.ts'
 
-export const commands: ((program: Command) => void)[] = [up, doctor, collector, importFiles, traces, env, grade, run, compare, tune]
+export const commands: ((program: Command) => void)[] = [
+  up,
+  doctor,
+  collector,
+  importFiles,
+  traces,
+  env,
+  grade,
+  run,
+  compare,
+  tune,
+  gate,
+  serveModel,
+]

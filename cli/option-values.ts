@@ -54,3 +54,10 @@ export function splitsOf(text: string): { train: number; validation: number; tes
   }
   return { train: (train ?? 0) / total, validation: (validation ?? 0) / total, test: (test ?? 0) / total }
 }
+
+/** A TCP port; 0 is any. */
+export function portOf(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port < 65_536) return port
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no port`, { hint: 'give a number from 0 (any) to 65535' })
+}

@@ -1,56 +1,28 @@
-// Shows a training run in the terminal: one line that is written over where there is a person, a line now and then where there is a log.
+// Shows a training run in the terminal: what the trainer says as lines, its steps as the progress line of every command.
 import type { TrainerEvent } from '../tune/train/index.ts'
+import { progressLine } from './progress.ts'
 
-export class TrainingProgress {
-  readonly #out: NodeJS.WriteStream
-  readonly #now: () => number
-  #startedAt: number | undefined
-  #firstStep = 0
-  #lastShown = -1
-  #isOpen = false
-
-  constructor(out: NodeJS.WriteStream, now: () => number = Date.now) {
-    this.#out = out
-    this.#now = now
-  }
-
-  show(event: TrainerEvent): void {
-    if (event.event === 'step') this.#step(event)
-    else {
-      const text = sentence(event)
-      if (text !== undefined) this.#line(text)
-    }
-  }
-
+export interface TrainingProgress {
+  show(event: TrainerEvent): void
   /** Leaves the cursor on a fresh line. */
-  end(): void {
-    if (this.#isOpen) this.#out.write('\n')
-    this.#isOpen = false
-  }
+  end(): void
+}
 
-  #step(event: Extract<TrainerEvent, { event: 'step' }>): void {
-    if (this.#startedAt === undefined) {
-      this.#startedAt = this.#now()
-      this.#firstStep = event.step
-    }
-    const done = event.step - this.#firstStep
-    const each = done > 0 ? (this.#now() - this.#startedAt) / done : undefined
-    const left = each === undefined ? '' : `, ${(each / 1000).toFixed(1)} s a step, ${minutes(each * (event.steps - event.step))} left`
-    const reward = event.reward === undefined ? '' : `, reward ${figure(event.reward)}`
-    const text = `step ${event.step}/${event.steps}  loss ${figure(event.loss)}${reward}${left}`
-    if (this.#out.isTTY) {
-      this.#out.write(`\r${text.padEnd(78)}`)
-      this.#isOpen = true
-      return
-    }
-    const tenth = Math.floor((event.step / event.steps) * 10)
-    if (tenth !== this.#lastShown) this.#line(text)
-    this.#lastShown = tenth
-  }
-
-  #line(text: string): void {
-    this.end()
-    this.#out.write(`${text}\n`)
+export function trainingProgress(options: { json: boolean }): TrainingProgress {
+  const line = progressLine('steps', options)
+  return {
+    show(event) {
+      if (event.event === 'step') {
+        const reward = event.reward === undefined ? '' : `, reward ${figure(event.reward)}`
+        line.show(event.step, event.steps, `loss ${figure(event.loss)}${reward}`)
+        return
+      }
+      const text = sentence(event)
+      if (text === undefined || options.json) return
+      line.end()
+      process.stderr.write(`${text}\n`)
+    },
+    end: () => line.end(),
   }
 }
 
@@ -84,8 +56,4 @@ function figure(value: number | null | undefined): string {
 
 function gib(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`
-}
-
-function minutes(ms: number): string {
-  return ms < 90_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`
 }

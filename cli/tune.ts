@@ -1,11 +1,12 @@
 // `homeground tune setup|sft|dpo|kto|grpo|distill`: makes the trainer's environment, starts a run, follows it, says where the result lies.
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
 import { pythonExtras, requirePython, setUpPython, type TrainSettings, train } from '../tune/train/index.ts'
+import { countOf } from './option-values.ts'
+import { interruptSignal } from './progress.ts'
 import { folderOption, wantsJson } from './store-options.ts'
-import { TrainingProgress } from './training-progress.ts'
+import { trainingProgress } from './training-progress.ts'
 import { settingsOf, type TuneOptions } from './tune-settings.ts'
 import { version } from './version.ts'
 
@@ -54,18 +55,13 @@ function withOptions(command: Command): Command {
 
 async function runTraining(settings: TrainSettings, options: TuneOptions, command: Command): Promise<void> {
   const python = requirePython(options.folder === undefined ? {} : { folder: options.folder })
-  const progress = new TrainingProgress(process.stderr)
-  const stop = new AbortController()
-  const onSignal = (): void => {
-    process.stderr.write('saving a checkpoint, then stopping\n')
-    stop.abort()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal)
+  const progress = trainingProgress({ json: wantsJson(command) })
+  const signal = interruptSignal()
   try {
     const model = await train(settings, {
       python,
       homeground: version,
-      signal: stop.signal,
+      signal,
       onEvent: (event) => progress.show(event),
       ...(options.gpus === undefined ? {} : { processes: options.gpus }),
     })
@@ -75,12 +71,11 @@ async function runTraining(settings: TrainSettings, options: TuneOptions, comman
       const { loss, steps } = model.metrics
       process.stdout.write(
         `${folder}: ${model.kind} after ${steps} steps, loss ${loss.first?.toFixed(3) ?? '?'} to ${loss.last?.toFixed(3) ?? '?'}\n` +
-          `  try it:  homeground serve ${folder}\n  gate it: homeground gate --environment ENV --baseline ${settings.model.base} --candidate ${folder}\n`,
+          `  try it:  homeground serve ${folder}\n  gate it: homeground gate ENV --baseline ${settings.model.base} --candidate ${folder}\n`,
       )
     }
   } finally {
     progress.end()
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal)
     if (!fs.existsSync(path.join(settings.output, 'started.json'))) removeIfOnlyOurs(settings.output)
   }
 }
@@ -90,9 +85,4 @@ function removeIfOnlyOurs(folder: string): void {
   const ours = new Set(['settings.json', 'log.txt'])
   if (!fs.existsSync(folder) || fs.readdirSync(folder).some((name) => !ours.has(name))) return
   fs.rmSync(folder, { recursive: true })
-}
-
-function countOf(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw new HomegroundError('invalid-argument', `--gpus ${text} is no count`, { hint: 'give a whole number of 1 or more' })
 }

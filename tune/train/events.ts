@@ -36,7 +36,7 @@ export const trainerEventSchema = z.discriminatedUnion('event', [
   z.looseObject({ event: z.literal('evaluation'), step: count, loss: maybe }),
   z.looseObject({ event: z.literal('checkpoint'), step: count, path: z.string() }),
   z.looseObject({ event: z.literal('warning'), code: z.string(), message: z.string() }),
-  z.looseObject({ event: z.literal('serving'), url: z.string(), model: z.string() }),
+  z.looseObject({ event: z.literal('serving'), url: z.string(), model: z.string(), models: z.array(z.string()) }),
   z.looseObject({
     event: z.literal('end'),
     already: z.boolean(),

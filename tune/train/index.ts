@@ -2,5 +2,6 @@
 export { parseEvent, type TrainerEvent, type TrainingEnd } from './events.ts'
 export { hashModel, type ModelFile, readModelFile, writeModelFile } from './lineage.ts'
 export * from './python-environment.ts'
+export { type ServedModel, type ServeOptions, serveModel } from './serve-model.ts'
 export { type TrainOptions, type TrainSettings, train } from './train.ts'
 export { startTrainerProcess, type TrainerProcess } from './trainer-process.ts'

@@ -1,0 +1,158 @@
+// The gate: both arms play the held-out split through the product's own code, the rules decide, and a promotion record says why. Each look is in the ledger before it is taken.
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { canonicalJson, HomegroundError, parseInput } from '@homeground/sdk/trace'
+import { z } from 'zod'
+import { compareRun } from '../../replay/compare/index.ts'
+import { writeReport } from '../../replay/compare/report/write-report.ts'
+import type { Environment, Split } from '../../replay/environment/types.ts'
+import { type RunOptions, runRollouts } from '../../replay/run/run-rollouts.ts'
+import type { Arm } from '../../replay/run/types.ts'
+import { decide } from './decide.ts'
+import { levelOf, readLedger, wornOutAfter, writeLedger } from './ledger.ts'
+import type { GateRules, LedgerEntry, Promotion } from './types.ts'
+
+/** A model on one side of the gate. */
+export interface GateSide {
+  /** As it was given: a folder or a model's name. */
+  model: string
+  /** Of the folder's files, or of name and URL. */
+  sha256: string
+  /** Without a name: the gate calls them `baseline` and `candidate`. */
+  arm: Omit<Arm, 'name'>
+  /** Where `arm.url` is answered at the moment, for a model that we serve. @default at arm.url itself */
+  servedAt?: string
+}
+
+export interface GateOptions {
+  baseline: GateSide
+  candidate: GateSide
+  rules: GateRules
+  /** Homeground's folder: `gates.jsonl` and `runs/` lie in it. */
+  folder: string
+  homeground: string
+  concurrency?: number
+  onProgress?: RunOptions['onProgress']
+  signal?: AbortSignal
+  now?: () => Date
+}
+
+export interface GateResult {
+  promotion: Promotion
+  /** Of PROMOTION.json. */
+  record: string
+  /** What a person must know: the split is worn out. */
+  warnings: string[]
+}
+
+/** The same gate again gives the same answer without another look. @throws HomegroundError what `runRollouts` and `compareRun` throw */
+export async function gate(environment: Environment, options: GateOptions): Promise<GateResult> {
+  const now = options.now ?? (() => new Date())
+  const { rules, baseline, candidate } = options
+  const ledger = path.join(options.folder, 'gates.jsonl')
+  const testHash = await splitHash(environment, rules.split)
+  const id = sha256({ testHash, environment: environment.file.hash, baseline: baseline.sha256, candidate: candidate.sha256, rules })
+  const before = readLedger(ledger, testHash)
+  const known = before.find((entry) => entry.id === id)
+  const number = known?.gate ?? before.length + 1
+  const folder = path.join(options.folder, 'runs', `gate-${id.slice(0, 12)}`)
+  const entry: LedgerEntry = {
+    at: now().toISOString(),
+    id,
+    testHash,
+    gate: number,
+    baseline: baseline.model,
+    candidate: candidate.model,
+    run: folder,
+  }
+  if (known === undefined) writeLedger(ledger, entry)
+  const run = await runRollouts(environment, {
+    arms: [
+      { name: 'baseline', ...baseline.arm },
+      { name: 'candidate', ...candidate.arm },
+    ],
+    deps: { fetch: reroute([baseline, candidate]) },
+    folder,
+    id: path.basename(folder),
+    homeground: options.homeground,
+    repeats: rules.repeats,
+    tasks: { split: rules.split },
+    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  const comparison = await compareRun(run, { baseline: 'baseline', candidate: 'candidate' })
+  await writeReport(run, comparison)
+  const pair = comparison.pairs[0]
+  if (pair === undefined) throw new Error('a comparison of two arms has a pair')
+  const decision = decide({ comparison, pair, rules, level: levelOf(number), audit: readAudit(environment) })
+  const scoreOf = (name: string): number | null => comparison.arms.find((arm) => arm.name === name)?.score.mean ?? null
+  const promotion: Promotion = {
+    format: 1,
+    at: known?.at ?? entry.at,
+    promoted: decision.promoted,
+    verdict: pair.verdict.word,
+    sentence: pair.sentence,
+    checks: decision.checks,
+    interval: decision.interval,
+    baseline: { model: baseline.model, sha256: baseline.sha256, score: scoreOf('baseline') },
+    candidate: { model: candidate.model, sha256: candidate.sha256, score: scoreOf('candidate') },
+    environment: { name: environment.file.name, hash: environment.file.hash },
+    split: rules.split,
+    testHash,
+    gate: number,
+    rules,
+    run: run.folder,
+    versions: run.file.versions,
+  }
+  const record = path.join(run.folder, 'PROMOTION.json')
+  fs.writeFileSync(`${record}.next`, `${JSON.stringify(promotion, null, 2)}\n`)
+  fs.renameSync(`${record}.next`, record)
+  if (known?.promoted === undefined) writeLedger(ledger, { ...entry, promoted: promotion.promoted, verdict: promotion.verdict })
+  return { promotion, record, warnings: warningsOf(number, rules.split) }
+}
+
+/** Of the tasks of one split: what a gate has seen once it ran. @throws HomegroundError invalid-argument where the split is empty */
+export async function splitHash(environment: Environment, split: Split): Promise<string> {
+  const hashes: string[] = []
+  for await (const task of environment.tasks({ split })) hashes.push(task.hash)
+  if (hashes.length > 0) return sha256(hashes.sort())
+  throw new HomegroundError('invalid-argument', `${environment.file.name} has no task in the split ${split}`, {
+    hint: 'build it from more sessions, or with other --splits',
+  })
+}
+
+/** Calls to a side's lasting URL go to the server that answers now: run.json stays the same from one start of that server to the next. */
+function reroute(sides: readonly GateSide[]): typeof fetch {
+  return (input, init) => {
+    const url = input instanceof Request ? input.url : String(input)
+    const side = sides.find(({ arm, servedAt }) => servedAt !== undefined && arm.url !== undefined && url.startsWith(arm.url))
+    return fetch(side === undefined ? input : url.replace(side.arm.url ?? '', side.servedAt ?? ''), init)
+  }
+}
+
+const auditSchema = z.looseObject({ hash: z.string(), clean: z.boolean() })
+
+/** audit.json in the environment's folder, if it is of this build. */
+function readAudit(environment: Environment): { clean: boolean; says: string } | undefined {
+  const file = path.join(environment.folder, 'audit.json')
+  if (!fs.existsSync(file)) return undefined
+  const audit = parseInput(auditSchema, JSON.parse(fs.readFileSync(file, 'utf8')), { place: file, what: 'an audit' })
+  if (audit.hash !== environment.file.hash) return { clean: false, says: 'the environment was built again since its audit' }
+  return { clean: audit.clean, says: audit.clean ? 'clean' : 'the audit found ways to cheat' }
+}
+
+function warningsOf(gate: number, split: string): string[] {
+  if (gate < wornOutAfter) return []
+  const level = (levelOf(gate) * 100).toPrecision(2)
+  return [
+    `this was gate ${gate} on the same ${split} tasks, at ${level} %: the split is worn out; collect new sessions and build the environment again`,
+  ]
+}
+
+function sha256(value: unknown): string {
+  return createHash('sha256')
+    .update(canonicalJson(JSON.parse(JSON.stringify(value))))
+    .digest('hex')
+}
