@@ -10,6 +10,7 @@ const folder = path.join(root, '.homeground', 'demo')
 const desk = path.join(root, 'examples', 'support-desk', 'dist')
 const data = path.join(root, 'examples', 'data')
 const started = Date.now()
+let steps = 0
 const realModel =
   process.env.OPENAI_BASE_URL === undefined ? undefined : { url: process.env.OPENAI_BASE_URL, name: process.env.OPENAI_MODEL }
 
@@ -66,72 +67,68 @@ async function demo() {
   await stage.homeground(['traces', 'list', 'support-desk', '--limit', '3'])
 
   step('Build an environment out of that traffic, and replay it against itself')
-  await stage.homeground([
-    'env',
-    'build',
-    'desk',
-    '--project',
-    'support-desk',
-    '--harness',
-    'module',
-    '--module',
-    `${path.join(desk, 'desk.js')}#answer`,
-  ])
-  await stage.homeground(['env', 'verify', 'desk'])
+  const agent = `${path.relative(folder, path.join(desk, 'desk.js'))}#answer`
+  await stage.homeground(['env', 'build', 'desk', '--project', 'support-desk', '--module', agent, '--split-by', 'user'])
+  await stage.homeground(['env', 'verify', 'environments/desk'])
 
   step('Which model is better for this product? Two arms, three repeats of each task')
-  const runId = 'desk-models'
-  await stage.homeground(
-    [
-      'run',
-      'desk',
-      '--arm',
-      'novice=desk-novice',
-      '--arm',
-      `production=${production.name}`,
-      '--url',
-      scripted,
-      '--repeats',
-      '3',
-      '--id',
-      runId,
-    ],
-    { shows: true },
-  )
-  await stage.homeground(['compare', runId])
+  const arms = ['--arm', 'novice=desk-novice', '--arm', `production=${production.name}`]
+  await stage.homeground([
+    'run',
+    'environments/desk',
+    ...(realModel === undefined ? [...arms, '--url', scripted] : ['--arms', armsFile(production, scripted)]),
+    '--repeats',
+    '3',
+    '--out',
+    'runs/models',
+  ])
+  await stage.homeground(['compare', 'runs/models'])
 
   step('Training rows out of the scored rollouts')
-  await stage.homeground(['dataset', runId, '--format', 'trl-sft', '--out', 'desk.trl-sft.jsonl'])
-  await stage.homeground(['dataset', runId, '--format', 'openai-sft', '--out', 'desk.openai-sft.jsonl'])
+  for (const format of ['trl-sft', 'openai-sft']) {
+    await stage.homeground(['dataset', 'runs/models', '--format', format, '--out', `desk.${format}.jsonl`])
+  }
 
   step('The same with 200 real episodes: GPT-4o as an airline’s agent (tau-bench, MIT)')
-  await stage.homeground(['import', path.join(data, 'tau-airline-gpt4o.jsonl.gz'), '--format', 'tau-bench', '--project', 'tau-airline'])
-  await stage.homeground(['env', 'build', 'airline', '--project', 'tau-airline', '--harness', 'loop'])
-  await stage.homeground(['env', 'verify', 'airline'])
+  const recorded = path.relative(folder, path.join(data, 'tau-airline-gpt4o.jsonl.gz'))
+  await stage.homeground(['import', recorded, '--format', 'tau-bench', '--project', 'tau-airline'])
+  await stage.homeground(['env', 'build', 'airline', '--project', 'tau-airline', '--harness', 'loop', '--licence', 'MIT'])
+  await stage.homeground(['env', 'verify', 'environments/airline'])
 
-  summary({ runId })
+  summary()
 }
 
-function summary({ runId }) {
+function summary() {
   const seconds = Math.round((Date.now() - started) / 1000)
   const cd = `cd ${shown(folder)}`
   say(`
 Done in ${seconds} s. What was made, all in ${shown(folder)}:
-  desk/                        an environment of the support desk: tasks, tapes, rubric, card (desk/README.md)
-  airline/                     the same of 200 real episodes
-  .homeground/runs/${runId}/  rollouts, report.html (open it in a browser), report.json
-  desk.trl-sft.jsonl, desk.openai-sft.jsonl   training rows
+  environments/desk      an environment of the support desk: tasks, tapes, rubric, card (README.md)
+  environments/airline   the same of 200 real episodes
+  runs/models            rollouts, the comparison, and report.html to open in a browser
+  desk.*.jsonl           training rows for TRL and for OpenAI fine-tuning
 
 What to try next:
   ${cd}
-  npx homeground traces show ID                 read an episode (traces list support-desk gives ids)
-  npx homeground env show desk                  the environment's card
-  edit desk/rubric.json and compare again       what does "better" mean for this product?
-  the same with a real model, here any OpenAI-compatible server:
+  npx homeground traces list support-desk         and: npx homeground traces show TRACE
+  npx homeground env show environments/desk       the environment's card
+  edit environments/desk/rubric.json              what does "better" mean here? then: npx homeground env seal environments/desk
+
+The same with a real model, behind any OpenAI-compatible address:
   OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_MODEL=your-model npm run demo`)
 }
 
-let steps = 0
+/** The real model and the scripted novice live at two addresses: arms come from a file then. */
+function armsFile(production, scripted) {
+  const key = process.env.OPENAI_API_KEY === undefined ? {} : { apiKeyEnv: 'OPENAI_API_KEY' }
+  const arms = [
+    { name: 'novice', model: 'desk-novice', url: scripted },
+    { name: 'production', model: production.name, url: production.url, ...key },
+  ]
+  fs.writeFileSync(path.join(folder, 'arms.json'), `${JSON.stringify(arms, null, 2)}\n`)
+  return 'arms.json'
+}
+
 function step(title) {
   steps += 1
   say(`\n${steps}. ${title}`)

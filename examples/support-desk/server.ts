@@ -42,7 +42,7 @@ export function createServer({ hg, shop, sessions, answer }: ServerParts): expre
   app.post('/sessions/:session/messages', async (request, response) => {
     const { text } = messageSchema.parse(request.body)
     const session = sessionOf(request.params.session)
-    const reply = await answer({ session: session.id, customer: session.customer, message: text })
+    const reply = await answer({ message: text, customer: session.customer, session: session.id })
     response.json({ message: sessions.answered(session.id, text, reply), reply })
   })
 
