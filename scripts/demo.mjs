@@ -91,9 +91,13 @@ async function demo() {
 
   step('The same with 200 real episodes: GPT-4o as an airline’s agent (tau-bench, MIT)')
   const recorded = path.relative(folder, path.join(data, 'tau-airline-gpt4o.jsonl.gz'))
-  await stage.homeground(['import', recorded, '--format', 'tau-bench', '--project', 'tau-airline'])
+  const tools = path.relative(folder, path.join(data, 'tau-airline-tools.json'))
+  await stage.homeground(['import', recorded, '--format', 'tau-bench', '--project', 'tau-airline', '--tools', tools])
   await stage.homeground(['env', 'build', 'airline', '--project', 'tau-airline', '--harness', 'loop', '--licence', 'MIT'])
   await stage.homeground(['env', 'verify', 'environments/airline'])
+  say('  Our grader beside the published reward, and an A/A comparison, which must find no difference:')
+  await stage.homeground(['grade', 'environments/airline', '--against', 'reward', '--at-least', '0.985'])
+  await stage.homeground(['compare', '--episodes', 'project=tau-airline', '--by', 'source.repeat', '--a', '0+1', '--b', '2+3'])
 
   summary()
 }
