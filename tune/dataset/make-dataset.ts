@@ -179,7 +179,7 @@ function originOf(candidates: readonly Candidate[]): Omit<RowOrigin, 'tokens'> {
   return {
     task: first?.task ?? '',
     split: first?.split,
-    session: first?.episode.session,
+    session: first?.session,
     episodes: candidates.map(({ episode, arm, repeat, score }) => ({
       id: episode.id,
       ...(arm === undefined ? {} : { arm }),

@@ -23,8 +23,8 @@ export async function selectCandidates(source: DatasetSource, options: DatasetOp
   const noted: Noted[] = []
   const selection: Selection = { chosen: new Set(), considered: 0, heldOut: 0, dropped: [] }
   let place = 0
-  for await (const { episode, split, task, score } of source.candidates()) {
-    guard.note(episode.session, split, episode.id)
+  for await (const { episode, session, split, task, score } of source.candidates()) {
+    guard.note(session, split, episode.id)
     const key = candidateKey(place++, episode.id)
     if (split !== undefined && split !== (options.split ?? 'train')) selection.heldOut += 1
     else noted.push({ key, id: episode.id, task, score })

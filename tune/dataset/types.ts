@@ -23,6 +23,8 @@ export interface Candidate {
   episode: Episode
   /** What it is an attempt at; the episode's id where it is one of its own. */
   task: string
+  /** What splits keep together; the episode's own, or its task's. */
+  session: string | undefined
   /** `undefined` where nothing was split: recorded traffic without an environment. */
   split: Split | undefined
   /** `null`: the score could not be made. `undefined`: nobody asked for one. */

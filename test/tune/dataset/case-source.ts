@@ -41,7 +41,7 @@ export function sourceOf(candidates: readonly Candidate[], tasks: readonly Task[
 }
 
 export function candidateOf({ id, session, split, steps, task = id, score }: Short): Candidate {
-  return { episode: episodeOf(id, session, steps), task, split, score }
+  return { episode: episodeOf(id, session, steps), task, session, split, score }
 }
 
 const at = '2026-01-31T12:00:00.000Z'
