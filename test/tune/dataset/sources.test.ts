@@ -9,7 +9,7 @@ import { runRollouts } from '../../../replay/run/run-rollouts.ts'
 import { environmentSource, joinSources, runSource, traceSource, writeDataset } from '../../../tune/dataset/index.ts'
 import type { Candidate } from '../../../tune/dataset/types.ts'
 import { episodeOf, text } from '../../replay/support/episodes.ts'
-import { runCommand } from '../../support/command-line.ts'
+import { homegroundCommand } from '../../support/command.ts'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'dataset-'))
 const environmentFolder = path.join(folder, 'env')
@@ -196,7 +196,7 @@ describe('writeDataset', () => {
 
 describe('homeground dataset', () => {
   test('makes preference pairs of a run and says what became of every episode', async () => {
-    const done = await runCommand(['dataset', runFolder, '--format', 'trl-dpo', '--out', 'pairs.jsonl'], { cwd: folder })
+    const done = await homegroundCommand(['dataset', runFolder, '--format', 'trl-dpo', '--out', 'pairs.jsonl'], {}, { cwd: folder })
     const rows = await values(path.join(folder, 'pairs.jsonl'))
     expect(done).toMatchObject({ code: 0, stderr: '' })
     expect(done.stdout).toContain(`${rows.length} rows in pairs.jsonl`)
@@ -207,8 +207,9 @@ describe('homeground dataset', () => {
   })
 
   test('answers no with exit code 1 where no row is left, and prints JSON where asked to', async () => {
-    const done = await runCommand(
+    const done = await homegroundCommand(
       ['dataset', runFolder, '--arm', 'bad', '--min-score', '1', '--format', 'openai-sft', '--out', 'none.jsonl', '--json'],
+      {},
       { cwd: folder },
     )
     expect([done.code, JSON.parse(done.stdout)]).toMatchObject([1, { rows: 0, format: 'openai-sft' }])
@@ -223,7 +224,7 @@ describe('homeground dataset', () => {
     ['a score that is none', [runFolder, '--format', 'trl-sft', '--out', 'x', '--min-score', 'high'], 'invalid-argument'],
     ['groups of recorded traffic', ['--project', 'p', '--format', 'trl-grpo', '--out', 'x'], 'invalid-argument'],
   ])('refuses %s with exit code 2', async (_, args, code) => {
-    const done = await runCommand(['dataset', ...args], { cwd: folder })
+    const done = await homegroundCommand(['dataset', ...args], {}, { cwd: folder })
     expect(done.code).toBe(2)
     expect(done.stderr).toContain(`docs/errors.md#${code}`)
   })
