@@ -48,7 +48,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       folder,
       address: () => address,
       revive: () => {
-        reviving ??= goneOrListening(address)
+        reviving ??= goneOrListening(address, settings.startTimeoutMs)
           .then(() => findOrStart(library, settings))
           .then((found) => (address = found))
         return reviving.finally(() => (reviving = undefined))
@@ -66,8 +66,9 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
 }
 
 /** A killed engine closes its port before its process is gone: finding it in that moment would give a dead address back. */
-async function goneOrListening(address: EngineAddress): Promise<void> {
-  while (isAlive(address) && !(await listens(new URL(address.url)))) await sleep(20)
+async function goneOrListening(address: EngineAddress, limitMs: number): Promise<void> {
+  const deadline = performance.now() + limitMs
+  while (isAlive(address) && performance.now() < deadline && !(await listens(new URL(address.url)))) await sleep(20)
 }
 
 function listens(url: URL): Promise<boolean> {
