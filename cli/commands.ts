@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { register as collector } from './collector.ts'
 import { register as compare } from './compare.ts'
 import { register as dataset } from './dataset.ts'
+import { register as dlq } from './dlq.ts'
 import { register as doctor } from './doctor.ts'
 import { register as env } from './env.ts'
 import { register as gate } from './gate.ts'
@@ -18,6 +19,7 @@ export const commands: ((program: Command) => void)[] = [
   up,
   doctor,
   collector,
+  dlq,
   importFiles,
   traces,
   env,

@@ -1,6 +1,7 @@
 // The collector's settings: the store's, and its own.
 import { z } from 'zod'
 import { storeSettings } from '../store/index.ts'
+import { kafkaSettings } from './queue/kafka/index.ts'
 
 export const collectorSettings = z.object({
   ...storeSettings.shape,
@@ -24,6 +25,7 @@ export const collectorSettings = z.object({
     .enum(['debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe('least severe line of the log'),
+  ...kafkaSettings.shape,
 })
 
 export type CollectorSettings = z.infer<typeof collectorSettings>

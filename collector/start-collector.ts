@@ -10,6 +10,8 @@ import type { Queue } from './queue/types.ts'
 export interface CollectorOptions {
   queue: Queue
   log: Log
+  /** Whether it takes spans and feedback, or only says how it is. @default true */
+  accepts?: boolean
   /** @default 127.0.0.1 */
   host?: string
   /** 0: a free one. @default 4318 */
@@ -35,6 +37,7 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
   const {
     queue,
     log,
+    accepts = true,
     host = '127.0.0.1',
     port = 4318,
     maxBodyBytes = 32 * 1024 * 1024,
@@ -47,7 +50,15 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     })
   }
   let draining = false
-  const app = createApp({ queue, log, now, maxBytes: maxBodyBytes, budget: new ByteBudget(maxBytesInFlight), isDraining: () => draining })
+  const app = createApp({
+    queue,
+    log,
+    accepts,
+    now,
+    maxBytes: maxBodyBytes,
+    budget: new ByteBudget(maxBytesInFlight),
+    isDraining: () => draining,
+  })
   const server = http.createServer({ requestTimeout: 120_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 }, app)
   await listen(server, host, port)
   const { port: actual } = server.address() as AddressInfo

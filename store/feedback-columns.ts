@@ -2,6 +2,7 @@
 import type { FeedbackRow } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { RowBinaryWriter } from './row-binary.ts'
+import type { ReceivedFeedbackRow } from './types.ts'
 
 const types = { number: 1, boolean: 2, string: 3 } as const
 
@@ -12,14 +13,14 @@ export const selectFeedbackColumns =
   'project, trace_id, step_id, name, source, value_type, value_number, value_text, comment, toUnixTimestamp64Milli(at) AS at_ms'
 
 /** `received`: microseconds since the epoch, the row's version. */
-export function writeFeedbackRow(to: RowBinaryWriter, row: FeedbackRow, received: bigint): void {
+export function writeFeedbackRow(to: RowBinaryWriter, row: ReceivedFeedbackRow, received: bigint): void {
   const value = row.value
   to.string(row.project)
   to.string(row.traceId)
   to.string(row.stepId)
   to.string(row.name)
   to.string(row.source)
-  to.int64(received)
+  to.int64(row.receivedAt ?? received)
   to.byte(typeof value === 'number' ? types.number : typeof value === 'boolean' ? types.boolean : types.string)
   to.float64(typeof value === 'string' ? 0 : Number(value))
   to.string(typeof value === 'string' ? value : '')

@@ -7,12 +7,18 @@ export interface ReceivedSpanRow extends SpanRow {
   receivedAt?: bigint
 }
 
+/** As `ReceivedSpanRow`. */
+export interface ReceivedFeedbackRow extends FeedbackRow {
+  /** Microseconds since the epoch. */
+  receivedAt?: bigint
+}
+
 export interface Store {
   /** Brings the schema forward; idempotent. @throws HomegroundError store-newer */
   migrate(): Promise<void>
   /** Resolves when the rows are durable. A row sent again replaces the earlier one. @throws HomegroundError store-unavailable (retryable) */
   insertSpans(rows: readonly ReceivedSpanRow[]): Promise<void>
-  insertFeedback(rows: readonly FeedbackRow[]): Promise<void>
+  insertFeedback(rows: readonly ReceivedFeedbackRow[]): Promise<void>
   /** Streams whole episodes in order of start; memory holds a page of traces at a time. */
   episodes(query: EpisodeQuery): AsyncIterable<Episode>
   /** The episode with this id, or all of the trace with this id. Empty where there is none. */

@@ -2,6 +2,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Queue } from '../queue/types.ts'
 import { feedbackRoute } from './feedback-route.ts'
+import { metricsText } from './metrics.ts'
 import { logsRoute, tracesRoute } from './otlp-route.ts'
 import { HttpProblem } from './problem.ts'
 import { refuse } from './refuse.ts'
@@ -9,13 +10,15 @@ import type { RouteContext } from './types.ts'
 
 export interface AppOptions extends RouteContext {
   queue: Queue
+  /** Whether it takes spans and feedback. */
+  accepts: boolean
   /** True once the process is shutting down: then it takes nothing new. */
   isDraining(): boolean
   now(): number
 }
 
 export function createApp(options: AppOptions): Express {
-  const { queue, now, isDraining } = options
+  const { queue, accepts, now, isDraining } = options
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -35,17 +38,33 @@ export function createApp(options: AppOptions): Express {
     const ready = !isDraining() && (await queue.ready())
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : isDraining() ? 'draining' : 'store away' })
   })
+  app.get('/metrics', async (_request, response) => {
+    const held = {
+      name: 'homeground_bytes_in_flight',
+      help: 'Bytes of requests held now.',
+      type: 'gauge',
+      samples: [{ value: options.budget.used }],
+    } as const
+    response.type('text/plain; version=0.0.4').send(metricsText([held, ...((await queue.metrics?.()) ?? [])]))
+  })
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (isDraining() && request.method === 'POST')
       refuse(request, response, new HttpProblem(503, 'the collector is going down', { retryAfterSeconds: 2 }), options)
     else next()
   })
-  app.post('/v1/traces', tracesRoute(queue, options))
-  app.post('/v1/logs', logsRoute(queue, options))
-  app.post('/v1/feedback', feedbackRoute(queue, options, now))
+  if (accepts) {
+    app.post('/v1/traces', tracesRoute(queue, options))
+    app.post('/v1/logs', logsRoute(queue, options))
+    app.post('/v1/feedback', feedbackRoute(queue, options, now))
+  }
   app.all(['/v1/traces', '/v1/logs', '/v1/feedback'], (request, response) => {
-    response.set('allow', 'POST')
-    refuse(request, response, new HttpProblem(405, 'use POST'), options)
+    response.set('allow', accepts ? 'POST' : '')
+    refuse(
+      request,
+      response,
+      new HttpProblem(405, accepts ? 'use POST' : 'this process only ingests: send to one with the role receive'),
+      options,
+    )
   })
   app.use((request: Request, response: Response) =>
     refuse(request, response, new HttpProblem(404, 'there is nothing at this path'), options),

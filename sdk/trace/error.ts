@@ -15,6 +15,7 @@ export const errorCodes = {
   'folder-unwritable': { exit: 2, meaning: 'A folder that must be written cannot be.' },
   'port-in-use': { exit: 2, meaning: 'The port asked for belongs to another process.' },
   'store-unavailable': { exit: 3, meaning: 'ClickHouse did not answer.' },
+  'queue-unavailable': { exit: 3, meaning: 'Kafka did not answer, or did not take what it was given.' },
   'store-newer': { exit: 2, meaning: 'The store was written by a newer Homeground.' },
   'seam-not-found': {
     exit: 2,

@@ -1,0 +1,39 @@
+// The two topics: made where they are missing, else left as they are. The dead letters have one partition and are compacted, so that a letter is kept until it is taken out.
+import kafkajs, { type Admin } from 'kafkajs'
+import { queueUnavailable } from './client.ts'
+import type { KafkaOptions } from './options.ts'
+
+/** @throws HomegroundError queue-unavailable */
+export async function ensureTopics(admin: Admin, options: KafkaOptions): Promise<void> {
+  try {
+    const existing = await admin.listTopics()
+    const missing = [options.topic, options.deadTopic].filter((topic) => !existing.includes(topic))
+    if (missing.length === 0) return
+    const brokers = (await admin.describeCluster()).brokers.length
+    const replicationFactor = options.replication ?? Math.min(3, brokers)
+    // An acknowledged row is on all replicas in sync: two at least, where three are to be had.
+    const configEntries = replicationFactor >= 3 ? [{ name: 'min.insync.replicas', value: String(replicationFactor - 1) }] : []
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: missing.map((topic) =>
+        topic === options.topic
+          ? { topic, numPartitions: options.partitions, replicationFactor, configEntries }
+          : {
+              topic,
+              numPartitions: 1,
+              replicationFactor,
+              configEntries: [...configEntries, { name: 'cleanup.policy', value: 'compact' }, { name: 'retention.ms', value: '-1' }],
+            },
+      ),
+    })
+  } catch (error) {
+    if (!isAlreadyThere(error))
+      throw queueUnavailable(error, `topics ${options.topic} and ${options.deadTopic} cannot be looked up or made`)
+  }
+}
+
+/** Another collector was quicker. */
+function isAlreadyThere(error: unknown): boolean {
+  const errors: unknown[] = error instanceof kafkajs.KafkaJSAggregateError ? error.errors : [error]
+  return errors.every((one) => typeof one === 'object' && one !== null && 'type' in one && one.type === 'TOPIC_ALREADY_EXISTS')
+}
