@@ -65,7 +65,7 @@ export function registerBuild(env: Command): void {
     .option('--from <TIME>', 'started at or after it (ISO 8601)', timeOf)
     .option('--to <TIME>', 'started before it (ISO 8601)', timeOf)
     .option('--limit <N>', 'so many episodes at most', countOf)
-    .option('--out <FOLDER>', 'where the environment folder is to stand (default: environments/NAME)')
+    .option('--out <FOLDER>', 'where the environment folder is to stand (default: NAME, here)')
     .addOption(
       new Option('--harness <KIND>', 'how tasks are played (default: module where --module is given, else by the data)').choices([
         'turn',
@@ -93,7 +93,7 @@ export function registerBuild(env: Command): void {
 }
 
 async function build(name: string, options: BuildCommandOptions): Promise<Built> {
-  const folder = options.out ?? path.join('environments', name)
+  const folder = options.out ?? name
   const harness = harnessOf(options, folder)
   const settings = {
     name,

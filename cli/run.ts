@@ -30,6 +30,7 @@ interface RunCommandOptions {
   task?: string[]
   limit?: number
   allowLive: string[]
+  id?: string
   out?: string
 }
 
@@ -59,7 +60,8 @@ export function register(program: Command): void {
     .option('--task <ID...>', 'these tasks only')
     .option('--limit <N>', 'so many tasks at most', countOf)
     .option('--allow-live <TOOL...>', 'tools with side effects that may run, where the environment says live too', [])
-    .option('--out <FOLDER>', 'the run folder (default: a new one under .homeground/runs)')
+    .option('--id <ID>', "the run's id: its folder under .homeground/runs (default: by the time)", idOf)
+    .option('--out <FOLDER>', 'another place for the run folder')
     .action(async (folder: string, options: RunCommandOptions, command: Command) => {
       const run = await start(folder, options, wantsJson(command))
       const summary = await summariseRun(run)
@@ -74,7 +76,7 @@ export function register(program: Command): void {
 async function start(folder: string, options: RunCommandOptions, json: boolean): Promise<Run> {
   const arms = armsOf(options)
   const environment = await openEnvironment(folder)
-  const id = newRunId()
+  const id = options.id ?? newRunId()
   const out = options.out ?? path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'runs', id)
   if (!json) process.stderr.write(`run: ${out}\n`)
   const progress = progressLine('rollouts', { json })
@@ -150,6 +152,13 @@ function parametersOf(text: string): Record<string, Json> {
 function seedOf(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new HomegroundError('invalid-argument', `--seed ${inert(text)} is no whole number`, { hint: 'for example --seed 7' })
+}
+
+function idOf(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text)) return text
+  throw new HomegroundError('invalid-argument', `--id ${inert(text)} cannot be a folder's name`, {
+    hint: 'use letters, digits, dot, dash and underscore',
+  })
 }
 
 function marginOf(text: string): number {
