@@ -2,6 +2,7 @@
 import type { Episode } from '@homeground/sdk/trace'
 import type { Environment, Split, Task } from '../environment/types.ts'
 import { episodeCostUsd, type Prices } from './cost.ts'
+import { openOutsideGraders } from './outside-graders.ts'
 import { scoreEpisode } from './score-episode.ts'
 import type { Score } from './types.ts'
 
@@ -27,27 +28,33 @@ export interface GradeOptions {
 
 /** In task order. A task whose recording is not in the folder scores null, with the reason. */
 export async function* gradeRecordings(environment: Environment, options: GradeOptions): AsyncGenerator<GradedRecording> {
-  for await (const task of environment.tasks(options.split === undefined ? {} : { split: options.split })) {
-    const recording = await environment.recording(task.id)
-    const episode = recording && partOf(recording, task)
-    const { scores, score } = episode
-      ? await scoreEpisode(environment.rubric, {
-          episode,
-          task,
-          tools: environment.file.tools,
-          costUsd: episodeCostUsd(episode, options.prices),
-        })
-      : { scores: missingScores(environment), score: null }
-    const said = options.against === undefined ? undefined : feedbackOf(recording, task, options.against)
-    yield {
-      task: task.id,
-      session: task.session,
-      split: task.split,
-      tags: task.tags,
-      scores,
-      score,
-      ...(said !== undefined && { against: said, agrees: score !== null && Math.abs(score - Number(said)) <= 1e-9 }),
+  const outside = openOutsideGraders(environment.folder)
+  try {
+    for await (const task of environment.tasks(options.split === undefined ? {} : { split: options.split })) {
+      const recording = await environment.recording(task.id)
+      const episode = recording && partOf(recording, task)
+      const { scores, score } = episode
+        ? await scoreEpisode(environment.rubric, {
+            episode,
+            task,
+            tools: environment.file.tools,
+            costUsd: episodeCostUsd(episode, options.prices),
+            outside,
+          })
+        : { scores: missingScores(environment), score: null }
+      const said = options.against === undefined ? undefined : feedbackOf(recording, task, options.against)
+      yield {
+        task: task.id,
+        session: task.session,
+        split: task.split,
+        tags: task.tags,
+        scores,
+        score,
+        ...(said !== undefined && { against: said, agrees: score !== null && Math.abs(score - Number(said)) <= 1e-9 }),
+      }
     }
+  } finally {
+    await outside.close()
   }
 }
 

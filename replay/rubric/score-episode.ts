@@ -9,6 +9,8 @@ import { json } from './graders/json.ts'
 import { cost, latency, steps } from './graders/limits.ts'
 import { matches } from './graders/matches.ts'
 import { noToolCalled, toolCalled, toolSequence } from './graders/tool-called.ts'
+import { judge } from './judge/judge.ts'
+import type { OutsideGraders } from './outside-graders.ts'
 import type { Criterion, Rubric, Score } from './types.ts'
 
 export interface ScoreInput {
@@ -18,6 +20,8 @@ export interface ScoreInput {
   tools: Record<string, ToolSettings>
   /** US dollars; `undefined` where a price is not known. */
   costUsd: number | undefined
+  /** For `code` and `judge`, which score null without it. */
+  outside?: OutsideGraders | undefined
 }
 
 export interface EpisodeScore {
@@ -84,11 +88,16 @@ function grade(criterion: Criterion, input: ScoreInput): Score | Promise<Score> 
     case 'steps':
       return steps({ criterion, ...input })
     case 'code':
+      return input.outside ? input.outside.code.grade(criterion, input) : notOpened(criterion)
     case 'judge':
-      return { value: null, weight: criterion.weight, reason: `graders of type ${criterion.type} are not available here` }
+      return input.outside ? judge(criterion, input, input.outside.judge) : notOpened(criterion)
     default:
       return assertNever(criterion)
   }
+}
+
+function notOpened(criterion: Criterion): Score {
+  return { value: null, weight: criterion.weight, reason: `a ${criterion.type} criterion needs outside graders, which were not opened` }
 }
 
 function assertNever(value: never): never {

@@ -37,9 +37,20 @@ export const criterionSchema = z.discriminatedUnion('type', [
     scale: z
       .union([z.literal('binary'), z.array(z.strictObject({ label: z.string(), value: z.number().min(0).max(1) })).min(2)])
       .default('binary'),
-    instructions: z.string(),
-    model: z.string(),
+    instructions: z.string().min(1),
+    /** One model, or a panel whose verdicts are averaged. */
+    model: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+    /** Verdicts asked of each model. */
     repeats: z.int().positive().default(1),
+    /** Shows the judge what the right answer is known to be. */
+    reference: z.boolean().default(false),
+    /** OpenAI-compatible base URL. Absent: HOMEGROUND_JUDGE_URL, else OPENAI_BASE_URL. */
+    url: z.url().exactOptional(),
+    /** Name of the environment variable that holds the key. Absent: HOMEGROUND_JUDGE_API_KEY, else OPENAI_API_KEY. */
+    apiKeyEnv: z.string().exactOptional(),
+    /** Request parameters, e.g. { "temperature": 0 }. */
+    parameters: z.record(z.string(), z.json()).exactOptional(),
+    timeoutMs: z.int().positive().default(60_000),
   }),
   z.strictObject({ ...base, type: z.literal('feedback'), feedback: z.string(), max: z.number().positive().default(1) }),
   z.strictObject({ ...base, type: z.literal('cost'), max: z.number().positive() }),

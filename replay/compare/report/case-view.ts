@@ -1,9 +1,10 @@
 // One task with both episodes side by side: scores with their reasons, then the conversations, marked where they part.
+
+import { partingTurn, type Turn, transcript } from '../../rubric/transcript.ts'
 import { signed } from '../verdict-sentence.ts'
 import type { Case, CaseSide } from './cases.ts'
 import { dollars, duration, score } from './figures.ts'
 import { html, type Markup } from './html.ts'
-import { partingTurn, type Turn, transcript } from './transcript.ts'
 
 const words = { regression: 'worse', win: 'better', unscored: 'no score', same: 'the same' }
 

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { compareRun, runSource, writeReport } from '../../../../replay/compare/index.ts'
 import { chooseCases } from '../../../../replay/compare/report/cases.ts'
 import { html } from '../../../../replay/compare/report/html.ts'
-import { partingTurn, transcript } from '../../../../replay/compare/report/transcript.ts'
+import { partingTurn, transcript } from '../../../../replay/rubric/transcript.ts'
 import { modelStep, sampleEpisode, toolStep } from '../../rubric/sample.ts'
 import { sampleRun } from '../sample-run.ts'
 

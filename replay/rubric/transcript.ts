@@ -1,4 +1,4 @@
-// An episode as a conversation that a person reads: each turn once, though every model call repeats its history.
+// An episode as a conversation that a person or a judge reads: each turn once, though every model call repeats its history.
 import type { Episode, Json, Message, ModelCall, Part, ToolCall } from '@homeground/sdk/trace'
 
 export interface Turn {

@@ -1,0 +1,90 @@
+// Asks a judge model over Chat Completions: with a time limit, and again where the endpoint is busy or away.
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Json } from '@homeground/sdk/trace'
+import { z } from 'zod'
+
+export interface JudgeCall {
+  model: string
+  system: string
+  user: string
+  url: string | undefined
+  apiKeyEnv: string | undefined
+  parameters: Record<string, Json>
+  timeoutMs: number
+}
+
+export interface JudgeDeps {
+  fetch: typeof globalThis.fetch
+  /** Where keys and the default URL are looked up. */
+  environment: Readonly<Record<string, string | undefined>>
+  sleep: (ms: number) => Promise<unknown>
+}
+
+export const systemJudgeDeps: JudgeDeps = {
+  fetch: (...request) => globalThis.fetch(...request),
+  environment: process.env,
+  sleep: (ms) => wait(ms, undefined, { ref: false }),
+}
+
+/** Tries of one call, the first included. */
+const mostTries = 4
+
+const responseSchema = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }), finish_reason: z.string().nullish() })).min(1),
+})
+
+/** The answer's text, or why there is none. Never throws. */
+export async function askJudge(call: JudgeCall, deps: JudgeDeps): Promise<{ text: string } | { fault: string }> {
+  const { environment } = deps
+  const url = call.url ?? environment['HOMEGROUND_JUDGE_URL'] ?? environment['OPENAI_BASE_URL']
+  if (url === undefined) return { fault: 'no judge endpoint: give the criterion a url, or set HOMEGROUND_JUDGE_URL' }
+  const key =
+    call.apiKeyEnv === undefined ? (environment['HOMEGROUND_JUDGE_API_KEY'] ?? environment['OPENAI_API_KEY']) : environment[call.apiKeyEnv]
+  if (call.apiKeyEnv !== undefined && key === undefined) return { fault: `the environment variable ${call.apiKeyEnv} is not set` }
+  for (let attempt = 1; ; attempt++) {
+    const answer = await once(url, key, call, deps)
+    if (!('busy' in answer)) return answer
+    if (attempt === mostTries) return { fault: answer.busy }
+    await deps.sleep(answer.retryAfterMs ?? 250 * 4 ** (attempt - 1))
+  }
+}
+
+type Once = { text: string } | { fault: string } | { busy: string; retryAfterMs: number | undefined }
+
+async function once(url: string, key: string | undefined, call: JudgeCall, deps: JudgeDeps): Promise<Once> {
+  try {
+    const response = await deps.fetch(`${url.replace(/\/$/, '')}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify({
+        ...call.parameters,
+        model: call.model,
+        messages: [
+          { role: 'system', content: call.system },
+          { role: 'user', content: call.user },
+        ],
+      }),
+      signal: AbortSignal.timeout(call.timeoutMs),
+    })
+    if (response.status === 429 || response.status >= 500) {
+      await response.body?.cancel()
+      return { busy: `judge ${call.model}: HTTP ${response.status}`, retryAfterMs: retryAfter(response.headers.get('retry-after')) }
+    }
+    if (!response.ok) return { fault: `judge ${call.model}: HTTP ${response.status} ${(await response.text()).slice(0, 200)}` }
+    const parsed = responseSchema.safeParse(await response.json())
+    const [choice] = parsed.data?.choices ?? []
+    if (choice === undefined || choice.message.content === null) return { fault: `judge ${call.model}: the response has no text` }
+    if (choice.finish_reason === 'length') return { fault: `judge ${call.model}: the answer was cut off` }
+    return { text: choice.message.content }
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      return { fault: `judge ${call.model}: no answer within ${call.timeoutMs} ms` }
+    return { busy: `judge ${call.model}: ${error instanceof Error ? error.message : String(error)}`, retryAfterMs: undefined }
+  }
+}
+
+/** Seconds, as servers send it; at most a minute is waited. */
+function retryAfter(header: string | null): number | undefined {
+  const seconds = Number(header)
+  return header !== null && Number.isFinite(seconds) && seconds >= 0 ? Math.min(60_000, seconds * 1000) : undefined
+}
