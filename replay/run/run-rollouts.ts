@@ -6,6 +6,7 @@ import type { Environment, HarnessSettings, Split } from '../environment/types.t
 import { executeRollout } from '../harness/rollout.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
 import { episodeCostUsd, type Prices, readPrices } from '../rubric/cost.ts'
+import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-graders.ts'
 import { scoreEpisode } from '../rubric/score-episode.ts'
 import { openRun } from './open-run.ts'
 import type { Planned } from './plan.ts'
@@ -60,6 +61,7 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   const deps: RolloutDeps = { ...systemDeps(), ...options.deps, ...(options.signal === undefined ? {} : { signal: options.signal }) }
   const tasks = new TaskSource(environment, { recordings: file.arms.some((arm) => arm.model === 'recorded') })
   const prices = options.prices ?? readPrices()
+  const outside = openOutsideGraders(environment.folder)
   const progress: Progress = { done: folder.doneCount, planned: folder.plan.size, ran: 0, errors: 0 }
   options.onProgress?.({ ...progress })
 
@@ -76,7 +78,7 @@ export async function runRollouts(environment: Environment, options: RunOptions)
         const planned = folder.plan.at(index)
         const job = await jobOf(environment, folder.file, planned, tasks, options)
         const result = await executeRollout(job, deps)
-        const rollout = await scored(environment, job, result, prices)
+        const rollout = await scored(environment, job, result, prices, outside)
         await folder.add(index, rollout, result.episode)
         progress.ran += 1
         if (rollout.error !== undefined) progress.errors += 1
@@ -89,7 +91,7 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   try {
     await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 4) }, work))
   } finally {
-    await folder.close()
+    await Promise.all([folder.close(), outside.close()])
   }
   if (options.signal?.aborted === true) {
     throw new HomegroundError('interrupted', `the run was stopped after ${folder.doneCount} of ${folder.plan.size} rollouts`, {
@@ -163,10 +165,16 @@ async function jobOf(
 }
 
 /** A rollout that broke off for reasons that are not the candidate's has no score: null, never 0. */
-async function scored(environment: Environment, job: RolloutJob, result: RolloutResult, prices: Prices): Promise<Rollout> {
+async function scored(
+  environment: Environment,
+  job: RolloutJob,
+  result: RolloutResult,
+  prices: Prices,
+  outside: OutsideGraders,
+): Promise<Rollout> {
   const { task } = job
   const costUsd = episodeCostUsd(result.episode, prices)
-  const whole = await scoreEpisode(environment.rubric, { episode: result.episode, task, tools: environment.file.tools, costUsd })
+  const whole = await scoreEpisode(environment.rubric, { episode: result.episode, task, tools: environment.file.tools, costUsd, outside })
   return rolloutOf(job, result, { ...whole, score: result.error === undefined ? whole.score : null }, costUsd)
 }
 
