@@ -1,8 +1,10 @@
 // The wire dialects that Homeground reads and writes, by name and by request path.
+import { anthropicMessages } from './anthropic-messages.ts'
 import type { Dialect } from './dialect.ts'
 import { openaiChat } from './openai-chat.ts'
+import { openaiResponses } from './openai-responses.ts'
 
-const dialects: readonly Dialect[] = [openaiChat]
+const dialects: readonly Dialect[] = [openaiChat, openaiResponses, anthropicMessages]
 
 /** By name: `openai.chat`. */
 export function dialectOf(api: string): Dialect | undefined {

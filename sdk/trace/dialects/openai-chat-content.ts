@@ -1,6 +1,7 @@
 // Content parts of a chat message: text, images, audio, files. A type that is not known stays a part of its own type.
 import type { Json, OtherPart, Part } from '../episode.ts'
 import { asObject, asText } from '../json.ts'
+import { mediaPart, mediaUrl, mimeOf, ownFields, ownPart } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 
 const api = 'openai.chat'
@@ -17,7 +18,7 @@ export function readContentPart(sent: Json): Part {
   if (type === 'text' && text !== undefined) return { type, content: text, ...extra(api, part, ['type', 'text']) }
   if (type === 'refusal') return { type, content: asText(part['refusal']) ?? '', ...extra(api, part, ['type', 'refusal']) }
   if (type === 'image_url' && image !== undefined) {
-    return { ...mediaOf(asText(image['url']) ?? '', 'image'), ...extra(api, image, ['url']) }
+    return { ...mediaPart(asText(image['url']) ?? '', 'image'), ...extra(api, image, ['url']) }
   }
   if (type === 'input_audio' && audio !== undefined) {
     const format = asText(audio['format'])
@@ -32,9 +33,9 @@ export function readContentPart(sent: Json): Part {
   if (type === 'file' && file !== undefined) {
     const id = asText(file['file_id'])
     if (id !== undefined) return { type: 'file', modality: 'file', file_id: id, ...extra(api, file, ['file_id']) }
-    return { ...mediaOf(asText(file['file_data']) ?? '', 'file'), ...extra(api, file, ['file_data']) }
+    return { ...mediaPart(asText(file['file_data']) ?? '', 'file'), ...extra(api, file, ['file_data']) }
   }
-  return own(type ?? 'unknown', part)
+  return ownPart(type ?? 'unknown', part)
 }
 
 /** The part for the wire; `undefined` for what is not content on this wire (calls, results, reasoning). */
@@ -55,32 +56,16 @@ export function writeContentPart(part: Part): Fields | undefined {
 
 function writeMedia(part: OtherPart): Fields {
   const kept = writtenExtra(api, part)
-  if (part.type === 'uri' || part.type === 'blob') {
-    const mime = typeof part['mime_type'] === 'string' ? part['mime_type'] : undefined
-    const content = String(part['content'] ?? '')
-    const url = part.type === 'uri' ? String(part['uri']) : `data:${mime ?? ''};base64,${content}`
-    if (part['modality'] === 'image') return { type: 'image_url', image_url: { url, ...kept } }
-    if (part['modality'] === 'audio' && part.type === 'blob') {
-      return {
-        type: 'input_audio',
-        input_audio: { data: content, ...(mime === undefined ? {} : { format: mime.replace(/^audio\//, '') }), ...kept },
-      }
-    }
-    return { type: 'file', file: { file_data: url, ...kept } }
+  const url = mediaUrl(part)
+  if (url === undefined) {
+    if (part.type === 'file' && typeof part['file_id'] === 'string') return { type: 'file', file: { file_id: part['file_id'], ...kept } }
+    return { ...ownFields(part), ...kept }
   }
-  if (part.type === 'file' && typeof part['file_id'] === 'string') return { type: 'file', file: { file_id: part['file_id'], ...kept } }
-  const { provider: _, ...rest } = part
-  return { ...(rest as Fields), ...kept }
-}
-
-function mediaOf(url: string, modality: string): OtherPart {
-  const data = /^data:([^;,]*);base64,/.exec(url)
-  if (data === null) return { type: 'uri', modality, uri: url }
-  const mime = data[1] ?? ''
-  return { type: 'blob', modality, ...(mime === '' ? {} : { mime_type: mime }), content: url.slice(data[0].length) }
-}
-
-/** A part of a type that is not known here, as it came: the conventions' generic part. */
-function own(type: string, part: Fields): Part {
-  return { ...part, type } as unknown as OtherPart
+  if (part['modality'] === 'image') return { type: 'image_url', image_url: { url, ...kept } }
+  if (part['modality'] === 'audio' && part.type === 'blob') {
+    const mime = mimeOf(part)
+    const format: Fields = mime === undefined ? {} : { format: mime.replace(/^audio\//, '') }
+    return { type: 'input_audio', input_audio: { data: String(part['content'] ?? ''), ...format, ...kept } }
+  }
+  return { type: 'file', file: { file_data: url, ...kept } }
 }

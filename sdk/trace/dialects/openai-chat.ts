@@ -3,6 +3,7 @@ import type { Json, Message, ModelCall, ModelResponse, ToolDefinition, Usage } f
 import { finishReason } from '../finish-reason.ts'
 import { asArray, asNumber, asObject, asText } from '../json.ts'
 import type { CanonicalRequest, Dialect } from './dialect.ts'
+import { defined, presentUsage } from './numbers.ts'
 import { writeChatEvents } from './openai-chat-events.ts'
 import { readMessage, writeMessage, writeMessages } from './openai-chat-messages.ts'
 import { assembleOpenAiChat } from './openai-chat-stream.ts'
@@ -82,7 +83,7 @@ function readUsage(sent: Json | undefined): Usage {
   const usage = asObject(sent) ?? {}
   const input = asObject(usage['prompt_tokens_details']) ?? {}
   const output = asObject(usage['completion_tokens_details']) ?? {}
-  return present({
+  return presentUsage({
     inputTokens: asNumber(usage['prompt_tokens']),
     outputTokens: asNumber(usage['completion_tokens']),
     // DeepSeek counts hits beside the details.
@@ -90,11 +91,6 @@ function readUsage(sent: Json | undefined): Usage {
     cacheWriteTokens: asNumber(input['cache_write_tokens']),
     reasoningTokens: asNumber(output['reasoning_tokens']),
   })
-}
-
-/** Missing is absent, never 0. */
-function present(usage: { [Key in keyof Usage]: Usage[Key] | undefined }): Usage {
-  return Object.fromEntries(Object.entries(usage).filter(([, tokens]) => tokens !== undefined))
 }
 
 function writeResponse(response: ModelResponse, options: { model?: string } = {}): Fields {
@@ -126,12 +122,6 @@ function writeFinishReason(reason: string | undefined, output: Message): Json {
   if (reason !== 'tool_call') return reason
   const legacy = output.parts.some((part) => part.type === 'tool_call' && part.provider?.['function_call'] === true)
   return legacy ? 'function_call' : 'tool_calls'
-}
-
-function defined(fields: Record<string, number | undefined>): Fields {
-  const kept: Fields = {}
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) kept[key] = value
-  return kept
 }
 
 /** vLLM with `return_token_ids`: the prompt's ids on the body, the completion's on the choice, log-probabilities beside. Of the first choice. */
