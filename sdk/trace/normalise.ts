@@ -1,6 +1,8 @@
 // A span becomes a row: what kind of step it is, and typed columns beside the bodies as they were sent. Pure, so that a mended normaliser mends old data too.
 import { exceptionEvent, genAi, homeground, operation } from './attributes.ts'
 import { finishReason } from './finish-reason.ts'
+import { foreignColumns } from './foreign/index.ts'
+import { semconvBody } from './foreign/semconv.ts'
 import type { RowKind, SpanRow } from './row.ts'
 import type { Attributes, SpanRecord } from './span.ts'
 import { SpanAttributes, textOf } from './span-attributes.ts'
@@ -8,7 +10,12 @@ import { SpanAttributes, textOf } from './span-attributes.ts'
 /** Never throws, whatever the attributes hold. Without a project the row gets `defaultProject`. */
 export function normaliseSpan(span: SpanRecord): SpanRow {
   const attributes = new SpanAttributes(span.attributes)
-  const kind = kindOf(attributes)
+  // Our own spans carry none of another instrumentation's names; a span with both is ours.
+  const foreign =
+    attributes.has(homeground.api) || attributes.has(homeground.agentInput)
+      ? undefined
+      : foreignColumns(attributes, span.name.toWellFormed())
+  const kind = foreign?.kind ?? kindOf(attributes)
   const endsBeforeStart = span.endTimeUnixNano < span.startTimeUnixNano
   const row: SpanRow = {
     project: projectOf(span.resource),
@@ -33,6 +40,7 @@ export function normaliseSpan(span: SpanRecord): SpanRow {
     ...sourceColumns(attributes),
     flags: endsBeforeStart ? ['end-before-start'] : [],
     attributes: {},
+    ...foreign,
     resource: Object.fromEntries(Object.entries(span.resource).map(([key, value]) => [key.toWellFormed(), textOf(value)])),
   }
   attributes.value(genAi.operationName)
@@ -121,7 +129,7 @@ function modelColumns(attributes: SpanAttributes, kind: RowKind): ModelColumns {
     }),
     attempt: attributes.number(homeground.attempt) ?? 1,
     partial: attributes.flag(homeground.partial),
-    requestBody: attributes.text(homeground.requestBody),
+    requestBody: attributes.text(homeground.requestBody) || semconvBody(attributes),
     responseBody: attributes.text(homeground.responseBody),
   }
 }

@@ -1,5 +1,6 @@
 // A span's attributes, taken one by one: what nobody took is left for the row's `attributes`. Values become the text that rows keep.
 import { genAiAliases } from './attributes.ts'
+import type { Json } from './episode.ts'
 import type { Attributes, AttributeValue } from './span.ts'
 
 export class SpanAttributes {
@@ -61,6 +62,17 @@ export class SpanAttributes {
     return Object.fromEntries(found)
   }
 
+  /** Every attribute whose name begins with one of the prefixes, as JSON values under their full names; all of them count as taken. */
+  json(prefixes: readonly string[]): Record<string, Json> {
+    const found: [string, Json][] = []
+    for (const [key, value] of Object.entries(this.given)) {
+      if (!prefixes.some((prefix) => key.startsWith(prefix))) continue
+      this.taken.add(key)
+      found.push([key.toWellFormed(), jsonValueOf(value)])
+    }
+    return Object.fromEntries(found)
+  }
+
   /** What was not taken. */
   rest(): Record<string, string> {
     const left = Object.entries(this.given).filter(([key]) => !this.taken.has(key))
@@ -85,5 +97,23 @@ export function textOf(value: AttributeValue | undefined): string {
       return JSON.stringify(value, (_, inner: unknown) =>
         typeof inner === 'bigint' ? Number(inner) : inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner,
       ).toWellFormed()
+  }
+}
+
+function jsonValueOf(value: AttributeValue): Json {
+  switch (typeof value) {
+    case 'string':
+      return value.toWellFormed()
+    case 'bigint':
+      return Number(value)
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'boolean':
+      return value
+    default:
+      if (value === null) return null
+      if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+      if (Array.isArray(value)) return value.map(jsonValueOf)
+      return Object.fromEntries(Object.entries(value).map(([key, member]) => [key.toWellFormed(), jsonValueOf(member)]))
   }
 }

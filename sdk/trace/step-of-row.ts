@@ -14,6 +14,7 @@ import type {
   ToolCall,
   Usage,
 } from './episode.ts'
+import { foreignReaderOf } from './foreign/index.ts'
 import { asObject, asText, jsonOrText, parseWellFormed } from './json.ts'
 import type { SpanRow } from './row.ts'
 
@@ -109,6 +110,8 @@ function readRequest(row: SpanRow): ModelRequest & { model: string } {
   if (body === undefined) return none
   const dialect = dialectOf(row.api)
   if (dialect !== undefined) return dialect.readRequest(body)
+  const foreign = foreignReaderOf(row.api)
+  if (foreign !== undefined) return foreign.readRequest(asObject(body) ?? {})
   const { model, ...parameters } = asObject(body) ?? {}
   return { ...none, model: asText(model) ?? '', parameters }
 }
@@ -118,10 +121,17 @@ function readResponse(row: SpanRow): { response?: ModelResponse; tokens?: ModelC
   const kept = asObject(asObject(body)?.[canonicalBody])
   if (kept !== undefined) return kept as ReturnType<typeof readResponse>
   const dialect = dialectOf(row.api)
-  const read = body === undefined ? undefined : dialect?.readResponse(body)
+  const read = body === undefined ? foreignResponse(row) : dialect?.readResponse(body)
   const tokens = read === undefined || body === undefined ? undefined : dialect?.readTokens?.(body)
   const response = read === undefined ? responseOfColumns(row) : { ...read, usage: { ...usageOf(row), ...read.usage } }
   return { ...(response === undefined ? {} : { response }), ...(tokens === undefined ? {} : { tokens }) }
+}
+
+/** Another instrumentation's answer stands beside its request, in one body. */
+function foreignResponse(row: SpanRow): ModelResponse | undefined {
+  const outputs = foreignReaderOf(row.api)?.readOutputs(asObject(bodyOf(row.requestBody)) ?? {}) ?? []
+  const known = responseOfColumns(row)
+  return outputs.length === 0 ? undefined : { ...(known ?? { finishReasons: [], usage: {} }), outputs }
 }
 
 /** What is known of a response whose content was not captured. */

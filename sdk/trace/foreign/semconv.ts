@@ -1,0 +1,54 @@
+// Spans of other instrumentations that follow the GenAI semantic conventions: messages as JSON in attributes (v1.37 and later), or on an event of the span.
+import { genAi } from '../attributes.ts'
+import type { Json, Message, Part } from '../episode.ts'
+import { asArray, asObject, asText } from '../json.ts'
+import type { SpanAttributes } from '../span-attributes.ts'
+import { objects, parsed } from './flattened.ts'
+import { toolDefinition } from './tool-definition.ts'
+import type { ForeignBody, ForeignReader } from './types.ts'
+
+const names = [genAi.systemInstructions, genAi.toolDefinitions, genAi.inputMessages, genAi.outputMessages]
+
+export const semconv: ForeignReader = {
+  api: 'semconv',
+  // Its kinds and columns are the conventions' own names, which every span is read by.
+  columns: () => undefined,
+  readRequest: (body) => ({
+    model: '',
+    messages: [...instructions(parsed(body[genAi.systemInstructions])), ...objects(parsed(body[genAi.inputMessages])).map(messageOf)],
+    tools: asArray(parsed(body[genAi.toolDefinitions])).flatMap((tool) => toolDefinition(tool) ?? []),
+    parameters: {},
+  }),
+  readOutputs: (body) => objects(parsed(body[genAi.outputMessages])).map(messageOf),
+}
+
+/** The body of a model call's row: '' where no content was captured. */
+export function semconvBody(attributes: SpanAttributes): string {
+  const body: ForeignBody = attributes.json(names)
+  return Object.keys(body).length === 0 ? '' : JSON.stringify(body)
+}
+
+function instructions(value: Json | undefined): Message[] {
+  const parts = typeof value === 'string' ? [{ type: 'text' as const, content: value }] : objects(value).map(partOf)
+  return parts.length === 0 ? [] : [{ role: 'system', parts }]
+}
+
+function messageOf(sent: { [key: string]: Json }): Message {
+  const name = asText(sent['name'])
+  const content = sent['content']
+  const parts =
+    sent['parts'] === undefined && typeof content === 'string' ? [{ type: 'text' as const, content }] : objects(sent['parts']).map(partOf)
+  return { role: asText(sent['role']) ?? 'user', ...(name === undefined ? {} : { name }), parts }
+}
+
+/** The conventions' parts are ours, but for a tool's answer, which was `result` before it was `response`. */
+function partOf(sent: { [key: string]: Json }): Part {
+  if (sent['type'] === 'tool_call_response') {
+    const { result, ...rest } = sent
+    return { ...rest, type: 'tool_call_response', response: rest['response'] ?? result ?? null }
+  }
+  if (sent['type'] === 'tool_call')
+    return { ...sent, type: 'tool_call', name: asText(sent['name']) ?? '', arguments: sent['arguments'] ?? asObject(sent['input']) ?? {} }
+  // Parts of other types pass as they are.
+  return sent as unknown as Part
+}
