@@ -5,10 +5,11 @@ import fs from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { diag } from '@opentelemetry/api'
-import type { Batch, Origin, PieceQueue } from './piece-queue.ts'
+import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-queue.ts'
 import { SpoolSegment } from './spool-segment.ts'
 
 const segmentBytes = 8 * 1024 * 1024
+const memoryBytes = 64 * 1024 * 1024
 
 /** Files of this process: a later one may have the same pid (in a container always). */
 const own = new Set<string>()
@@ -41,7 +42,8 @@ export class SpoolQueue implements PieceQueue {
   /** Of the batch last peeked: ends of its records, in the first segment. */
   private ends: number[] = []
   private sizes: number[] = []
-  private broken = false
+  /** Where spans wait when the disk cannot be used. */
+  private memory: MemoryQueue | undefined
 
   constructor(origin: Origin, options: SpoolOptions) {
     this.folder = options.folder
@@ -51,7 +53,8 @@ export class SpoolQueue implements PieceQueue {
   }
 
   add(piece: Buffer): boolean {
-    if (this.broken || this.bytes + piece.byteLength > this.maxBytes) return false
+    if (this.memory !== undefined) return this.inMemory(this.memory, this.memory.add(piece))
+    if (this.bytes + piece.byteLength > this.maxBytes) return false
     this.unwritten.push(piece)
     this.bytes += piece.byteLength
     this.count += 1
@@ -62,6 +65,7 @@ export class SpoolQueue implements PieceQueue {
   async peek(maxBytes: number, maxCount: number): Promise<Batch | undefined> {
     await this.opened
     await this.write()
+    if (this.memory !== undefined) return await this.memory.peek(maxBytes, maxCount)
     for (;;) {
       const [first] = this.segments
       if (first === undefined) return undefined
@@ -78,6 +82,11 @@ export class SpoolQueue implements PieceQueue {
   }
 
   async done(count: number): Promise<void> {
+    if (this.memory !== undefined) {
+      await this.memory.done(count)
+      this.inMemory(this.memory, true)
+      return
+    }
     const [first] = this.segments
     const end = this.ends[count - 1]
     if (first === undefined || end === undefined) return
@@ -107,7 +116,7 @@ export class SpoolQueue implements PieceQueue {
 
   private async append(): Promise<void> {
     await this.opened
-    while (this.unwritten.length > 0 && !this.broken) {
+    while (this.unwritten.length > 0 && this.memory === undefined) {
       const pieces = this.unwritten.splice(0)
       await (await this.current()).append(pieces)
     }
@@ -163,13 +172,18 @@ export class SpoolQueue implements PieceQueue {
   }
 
   private fail(error: unknown): void {
-    if (!this.broken)
-      diag.warn(
-        `homeground: the spool at ${this.folder} cannot be used (${error instanceof Error ? error.message : String(error)}); spans are dropped`,
-      )
-    this.broken = true
-    this.count -= this.unwritten.length
-    for (const piece of this.unwritten.splice(0)) this.bytes -= piece.byteLength
+    if (this.memory !== undefined) return
+    const reason = error instanceof Error ? error.message : String(error)
+    diag.warn(`homeground: the spool at ${this.folder} cannot be used (${reason}); spans wait in memory`)
+    this.memory = new MemoryQueue(this.origin, Math.min(this.maxBytes, memoryBytes))
+    for (const piece of this.unwritten.splice(0)) this.memory.add(piece)
+    this.inMemory(this.memory, true)
+  }
+
+  private inMemory(memory: MemoryQueue, taken: boolean): boolean {
+    this.count = memory.count
+    this.bytes = memory.bytes
+    return taken
   }
 }
 

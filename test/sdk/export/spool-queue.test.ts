@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { SpoolQueue } from '../../../sdk/export/spool-queue.ts'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true })
+})
+function freshFolder(): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-spool-'))
+  folders.push(folder)
+  return path.join(folder, 'spool')
+}
+
+const origin = { resource: { 'service.name': 'now' }, scope: { name: 's' } }
+const texts = (pieces: readonly Buffer[] | undefined) => pieces?.map(String)
+
+/** A process that spools `names` and is killed with -9 when it has said that they are written. */
+async function killedProcess(folder: string, names: readonly string[], acknowledge = 0): Promise<void> {
+  const source = new URL('../../../sdk/dist/export/spool-queue.js', import.meta.url).href
+  const program = `
+    const { SpoolQueue } = await import(${JSON.stringify(source)})
+    const queue = new SpoolQueue({ resource: { 'service.name': 'before' }, scope: { name: 's' } }, { folder: ${JSON.stringify(folder)} })
+    for (const name of ${JSON.stringify(names)}) queue.add(Buffer.from(name))
+    await queue.peek(1e9, 1e9)
+    if (${acknowledge} > 0) await queue.done(${acknowledge})
+    process.stdout.write('written')
+    setInterval(() => undefined, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  child.kill('SIGKILL')
+  await new Promise((resolve) => child.once('exit', resolve))
+}
+
+describe('SpoolQueue', () => {
+  it('gives back what was added, in order, until it is done with, and leaves no file', async () => {
+    const folder = freshFolder()
+    const queue = new SpoolQueue(origin, { folder })
+    for (const name of ['a', 'b', 'c']) expect(queue.add(Buffer.from(name))).toBe(true)
+    expect(texts((await queue.peek(100, 2))?.pieces)).toEqual(['a', 'b'])
+    expect(texts((await queue.peek(100, 2))?.pieces)).toEqual(['a', 'b'])
+    await queue.done(1)
+    expect(queue).toMatchObject({ count: 2, bytes: 2 })
+    const batch = await queue.peek(1, 100)
+    expect([texts(batch?.pieces), batch?.origin]).toEqual([['b'], origin])
+    await queue.done(1)
+    queue.add(Buffer.from('d'))
+    expect(texts((await queue.peek(100, 100))?.pieces)).toEqual(['c', 'd'])
+    await queue.done(2)
+    expect(await queue.peek(100, 100)).toBeUndefined()
+    await queue.close()
+    expect(fs.readdirSync(folder)).toEqual([])
+  })
+
+  it('is bounded', async () => {
+    const queue = new SpoolQueue(origin, { folder: freshFolder(), maxBytes: 5 })
+    expect([queue.add(Buffer.from('1234')), queue.add(Buffer.from('12')), queue.add(Buffer.from('1'))]).toEqual([true, false, true])
+    await queue.peek(100, 100)
+    await queue.done(2)
+    expect(queue.add(Buffer.from('12345'))).toBe(true)
+    await queue.close()
+  })
+
+  it('sends what a killed process has left, under that process’s resource, and exactly what was not acknowledged', async () => {
+    const folder = freshFolder()
+    await killedProcess(folder, ['a', 'b', 'c'], 1)
+    const queue = new SpoolQueue(origin, { folder })
+    queue.add(Buffer.from('new'))
+    const first = await queue.peek(100, 100)
+    expect([texts(first?.pieces), first?.origin.resource]).toEqual([['b', 'c'], { 'service.name': 'before' }])
+    await queue.done(2)
+    const second = await queue.peek(100, 100)
+    expect([texts(second?.pieces), second?.origin.resource]).toEqual([['new'], { 'service.name': 'now' }])
+    await queue.done(1)
+    await queue.close()
+    expect(fs.readdirSync(folder)).toEqual([])
+  })
+
+  it('leaves out a record that the kill cut off, and a file that is none', async () => {
+    const folder = freshFolder()
+    await killedProcess(folder, ['a', 'b'.repeat(100)])
+    const [name = ''] = fs.readdirSync(folder)
+    const file = path.join(folder, name)
+    fs.truncateSync(file, fs.statSync(file).size - 10)
+    fs.writeFileSync(path.join(folder, name.replace(/-\d+\.spool$/, '-99.spool')), 'no segment')
+    const queue = new SpoolQueue(origin, { folder })
+    expect(texts((await queue.peek(1000, 100))?.pieces)).toEqual(['a'])
+    await queue.done(1)
+    expect(await queue.peek(1000, 100)).toBeUndefined()
+    await queue.close()
+    expect(fs.readdirSync(folder)).toEqual([])
+  })
+
+  it('does not touch the file of a process that is alive; two that start at once do not both take a dead one’s', async () => {
+    const folder = freshFolder()
+    const alive = new SpoolQueue(origin, { folder })
+    alive.add(Buffer.from('mine'))
+    await alive.peek(100, 100)
+    await killedProcess(folder, ['left'])
+    const others = [new SpoolQueue(origin, { folder }), new SpoolQueue(origin, { folder })]
+    const batches = await Promise.all(others.map((queue) => queue.peek(100, 100)))
+    expect(batches.flatMap((batch) => texts(batch?.pieces) ?? [])).toEqual(['left'])
+    for (const queue of [alive, ...others]) await queue.close()
+  })
+
+  it('keeps spans in memory where the folder cannot be used', async () => {
+    const file = freshFolder()
+    fs.writeFileSync(file, 'a file, no folder')
+    const queue = new SpoolQueue(origin, { folder: path.join(file, 'spool'), maxBytes: 3 })
+    queue.add(Buffer.from('a'))
+    expect(texts((await queue.peek(100, 100))?.pieces)).toEqual(['a'])
+    expect([queue.add(Buffer.from('bc')), queue.add(Buffer.from('d'))]).toEqual([true, false])
+    await queue.done(1)
+    expect(queue).toMatchObject({ count: 1, bytes: 2 })
+    await queue.close()
+  })
+
+  it('goes over to a new file when one is full, and removes each that is done', async () => {
+    const folder = freshFolder()
+    const queue = new SpoolQueue(origin, { folder })
+    for (let n = 0; n < 5; n += 1) {
+      queue.add(Buffer.alloc(5 * 1024 * 1024, n))
+      await queue.peek(1, 1)
+    }
+    expect(fs.readdirSync(folder)).toHaveLength(3)
+    const seen: number[] = []
+    for (let batch = await queue.peek(1, 1); batch !== undefined; batch = await queue.peek(1, 1)) {
+      seen.push(batch.pieces[0]?.[0] ?? -1)
+      await queue.done(1)
+    }
+    expect(seen).toEqual([0, 1, 2, 3, 4])
+    expect(fs.readdirSync(folder)).toHaveLength(1)
+    await queue.close()
+    expect(fs.readdirSync(folder)).toEqual([])
+  })
+})
