@@ -15,6 +15,7 @@ import { type FeedbackOptions, sendFeedback } from './run/feedback.ts'
 import { randomIds } from './run/ids.ts'
 import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
+import { connectRemoteSeam, type RemoteReplay } from './run/remote-seam.ts'
 import { type SessionOptions, withSession } from './run/session.ts'
 import type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-schema.ts'
 import { noStats, type Stats } from './run/stats.ts'
@@ -86,6 +87,7 @@ class Recording {
   private readonly recorder: Recorder
   private readonly tools: ToolRegistry
   private closing: Promise<void> | undefined
+  private remote: RemoteReplay | undefined
 
   constructor(settings: Settings) {
     this.settings = settings
@@ -107,6 +109,7 @@ class Recording {
       captureContent: settings.captureContent,
       sample: (traceId) => settings.sample >= 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < settings.sample,
       ...(tracer === undefined ? {} : { tracer }),
+      ...(settings.waitUntil === undefined ? {} : { delivered: this.awaited(settings.waitUntil) }),
     })
     this.tools = new ToolRegistry(this.recorder)
   }
@@ -114,6 +117,7 @@ class Recording {
   api(): Homeground {
     const { recorder, settings, tools, sink, stats } = this
     const instance = { version, drain: () => recorder.drain() }
+    this.remote = this.joinReplay()
     runStorage.instances.add(instance)
     const beforeExit = (): void => void this.flush(settings.exportTimeoutMs)
     process.once('beforeExit', beforeExit)
@@ -153,12 +157,37 @@ class Recording {
 
   private async flush(timeoutMs: number): Promise<boolean> {
     this.recorder.drain()
+    await this.remote?.flush()
     return await this.sink.flush(timeoutMs)
   }
 
   private async shutdown(timeoutMs: number): Promise<void> {
     this.recorder.drain()
+    await this.remote?.flush()
     await this.sink.shutdown(timeoutMs)
+  }
+
+  /** Puts the whole process into the replay that its environment names, once for all instances. */
+  private joinReplay(): RemoteReplay | undefined {
+    if (runStorage.outermost !== undefined) return undefined
+    const remote = connectRemoteSeam(process.env, this.settings.allowReplay)
+    if (remote === undefined) return undefined
+    const { replay } = remote
+    runStorage.outermost = { traceId: replay.state.traceId ?? this.recorder.options.ids.traceId(), agents: [], run: {}, replay }
+    return remote
+  }
+
+  /** One delivery at a time is waited for: it takes along what comes meanwhile. */
+  private awaited(waitUntil: (work: Promise<unknown>) => void): () => void {
+    let waiting = false
+    return () => {
+      if (waiting) return
+      waiting = true
+      const work = this.flush(this.settings.exportTimeoutMs).finally(() => {
+        waiting = false
+      })
+      waitUntil(work)
+    }
   }
 
   private makeSink(resource: Attributes, scope: { name: string; version: string }): SpanSink {

@@ -20,6 +20,10 @@ export interface HomegroundOptions {
   enabled?: boolean
   /** Whether bodies, arguments and results are recorded. @default true, unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says no */
   captureContent?: boolean
+  /** Lets HOMEGROUND_REPLAY_URL take hold of the product although NODE_ENV is `production`. @default false */
+  allowReplay?: boolean
+  /** Gets the promise of each delivery: on serverless, `(work) => context.waitUntil(work)`. @default none */
+  waitUntil?: (work: Promise<unknown>) => void
   /** Share of episodes that are recorded, by trace id. @default 1 */
   sample?: number
   /** Values for a share of the sessions, by variant. @default none */
@@ -38,10 +42,11 @@ export interface HomegroundOptions {
   serviceName?: string
 }
 
-export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'exporter' | 'spool'>> {
+export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'exporter' | 'spool' | 'waitUntil'>> {
   apiKey: string | undefined
   exporter: Exporter | undefined
   spool: SpoolOptions | undefined
+  waitUntil: ((work: Promise<unknown>) => void) | undefined
   compression: 'gzip' | 'none'
   /** OTEL_RESOURCE_ATTRIBUTES. */
   resource: Record<string, string>
@@ -67,6 +72,8 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
     exporter: options.exporter,
     spool: options.spool ?? (environment['HOMEGROUND_SPOOL'] ? { folder: environment['HOMEGROUND_SPOOL'] } : undefined),
     provider: options.provider ?? 'own',
+    allowReplay: options.allowReplay ?? false,
+    waitUntil: options.waitUntil,
     enabled: options.enabled ?? !(says(environment['HOMEGROUND_DISABLED'], 'true') || says(environment['OTEL_SDK_DISABLED'], 'true')),
     captureContent:
       options.captureContent ??

@@ -51,7 +51,11 @@ export interface SdkInstance {
   drain(): void
 }
 
-export type RunStorage = AsyncLocalStorage<Frame> & { instances: Set<SdkInstance> }
+export interface RunStorage extends AsyncLocalStorage<Frame> {
+  readonly instances: Set<SdkInstance>
+  /** The frame of all work that has none: in a process that belongs to a replay as a whole. */
+  outermost: Frame | undefined
+}
 
 const key = Symbol.for('@homeground/sdk/seam@1')
 
@@ -61,7 +65,7 @@ export const runStorage: RunStorage = sharedStorage()
 function sharedStorage(): RunStorage {
   const found: RunStorage | undefined = Reflect.get(globalThis, key)
   if (found !== undefined) return found
-  const made: RunStorage = Object.assign(new AsyncLocalStorage<Frame>(), { instances: new Set<SdkInstance>() })
+  const made: RunStorage = Object.assign(new AsyncLocalStorage<Frame>(), { instances: new Set<SdkInstance>(), outermost: undefined })
   Object.defineProperty(globalThis, key, { value: made })
   return made
 }
@@ -75,5 +79,5 @@ export function enterFrame<T>(frame: Frame, part: () => T): T {
 
 /** The frame of the code that is running now. */
 export function currentFrame(): Frame | undefined {
-  return runStorage.getStore()
+  return runStorage.getStore() ?? runStorage.outermost
 }

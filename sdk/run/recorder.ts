@@ -41,6 +41,8 @@ export interface RecorderOptions {
   sample: (traceId: string) => boolean
   /** With `provider: 'host'`: makes the host's spans that stand for ours. */
   tracer?: { startSpan(name: string, kind: 1 | 3): Span | undefined }
+  /** After a span was handed to the sink. */
+  delivered?: () => void
   /** Last change before a span leaves; `undefined` drops it. */
   finish?: (span: SpanRecord) => SpanRecord | undefined
 }
@@ -156,8 +158,10 @@ export class Recorder {
     if (record === undefined) return
     this.options.stats.spans += 1
     if (span.hostSpan !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
-    if (replay === undefined) this.options.sink.add(record)
-    else replay.state.record(record)
+    if (replay === undefined) {
+      this.options.sink.add(record)
+      this.options.delivered?.()
+    } else replay.state.record(record)
   }
 
   private sampled(span: OpenSpan): boolean {
