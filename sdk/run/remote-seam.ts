@@ -62,7 +62,7 @@ function seamOver(remote: Remote, has: ReadonlySet<string>): Seam {
             const answer = await remote.ask('/tool', asked, live)
             if (typeof answer['offTape'] === 'string') call.offTape = answer['offTape']
             if (answer['error'] !== undefined) throw fromRemote(answer)
-            return valueOf(answer)
+            return givenValue(answer)
           },
         }
       : {}),
@@ -71,11 +71,11 @@ function seamOver(remote: Remote, has: ReadonlySet<string>): Seam {
           io: async ({ live, ...asked }) => {
             const answer = await remote.ask('/io', asked, live)
             if (answer['error'] !== undefined) throw fromRemote(answer)
-            return valueOf(answer)
+            return givenValue(answer)
           },
         }
       : {}),
-    ...(has.has('variant') ? { variant: (name: string) => valueOf(remote.now('/variant', { name })) } : {}),
+    ...(has.has('variant') ? { variant: (name: string) => givenValue(remote.now('/variant', { name })) } : {}),
     ...(has.has('now') ? { now: () => numberOf('/now') } : {}),
     ...(has.has('random') ? { random: () => numberOf('/random') } : {}),
   }
@@ -212,7 +212,7 @@ class SpanStream {
   }
 }
 
-function valueOf(answer: Answer): Json | undefined {
+function givenValue(answer: Answer): Json | undefined {
   // The other end of this package wrote it with JSON.stringify.
   return answer['value'] as Json | undefined
 }

@@ -138,7 +138,7 @@ describe('the context of a run', () => {
           yield hg.trace()
         }
         const streamed: unknown[] = []
-        const stream = new ReadableStream({ pull: (controller) => (controller.enqueue(hg.trace()), controller.close()) })
+        const stream = ReadableStream.from(generate())
         for await (const item of stream) streamed.push(item)
         for await (const item of generate()) streamed.push(item)
         return [here, await heard, ...streamed, hosts.getStore()]
