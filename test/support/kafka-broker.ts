@@ -1,10 +1,11 @@
 // A real Apache Kafka broker (KRaft: broker and controller in one JVM) out of Maven Central, without containers. For tests and benches only.
 // It dies with the process that started it, however that one went; a broker restarted on the same folder and ports has its data again.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { startBound } from './bound-process.ts'
 
 const version = '4.4.0'
 const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(os.homedir(), '.cache'), 'homeground')
@@ -81,51 +82,23 @@ export async function startBroker({ folder, ports, sasl, tls, settings = {} }: B
       stdio: ['ignore', 'ignore', 'pipe'],
     })
   }
-  fs.writeFileSync(log, '')
-  // The shell reads from this process until it is gone, and then ends the broker.
-  const shell = spawn(
-    'sh',
-    [
-      '-c',
-      'log=$1; shift; "$@" >>"$log" 2>&1 </dev/null & echo $!; cat >/dev/null; kill -9 $! 2>/dev/null',
-      'sh',
-      log,
-      'java',
-      ...jvm,
-      '-Xms64m',
-      '-Xmx256m',
-      'kafka.Kafka',
-      properties,
-    ],
-    { stdio: ['pipe', 'pipe', 'ignore'] },
-  )
-  const pid = await new Promise<number>((resolve, reject) => {
-    shell.once('error', reject)
-    shell.stdout.once('data', (text) => resolve(Number(String(text))))
-  })
-  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
-    signalTo(pid, signal)
-    const hurry = performance.now() + 15_000
-    while (isRunning(pid)) {
-      if (performance.now() > hurry) signalTo(pid, 'SIGKILL')
-      await sleep(20)
-    }
-    shell.stdin.end()
-  }
+  const output = fs.openSync(log, 'w')
+  const broker = await startBound('java', [...jvm, '-Xms64m', '-Xmx256m', 'kafka.Kafka', properties], { output })
+  fs.closeSync(output)
   const deadline = performance.now() + 90_000
   while (!fs.readFileSync(log, 'utf8').includes('Kafka Server started')) {
-    if (!isRunning(pid) || performance.now() > deadline) {
-      await end('SIGKILL')
+    if (broker.hasEnded || performance.now() > deadline) {
+      await broker.kill('SIGKILL')
       throw new Error(`the Kafka broker did not start: ${fs.readFileSync(log, 'utf8').slice(-2_000)}`)
     }
-    await sleep(50)
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
   return {
     address: `127.0.0.1:${ports.client}`,
-    pid,
+    pid: broker.pid,
     certificateFile: certificateFile(folder),
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    stop: () => broker.kill('SIGTERM'),
+    kill: () => broker.kill('SIGKILL'),
   }
 }
 
@@ -226,24 +199,4 @@ function firstLine(program: string, given: readonly string[]): string | undefine
   } catch {
     return undefined
   }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return fs.existsSync('/proc') ? false : signalTo(pid, 0)
-  }
-}
-
-function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, signal)
-  } catch {
-    return false
-  }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
