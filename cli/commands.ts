@@ -9,6 +9,7 @@ import { register as env } from './env.ts'
 import { register as gate } from './gate.ts'
 import { register as grade } from './grade.ts'
 import { register as importFiles } from './import.ts'
+import { register as rescore } from './rescore.ts'
 import { register as run } from './run.ts'
 import { register as serveModel } from './serve-model.ts'
 import { register as traces } from './traces.ts'
@@ -25,6 +26,7 @@ export const commands: ((program: Command) => void)[] = [
   env,
   grade,
   run,
+  rescore,
   compare,
   dataset,
   tune,

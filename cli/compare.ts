@@ -1,5 +1,4 @@
 // `homeground compare`: which arm is better, of a run or of recorded episodes; a table here, report.json and report.html beside the run.
-import fs from 'node:fs'
 import path from 'node:path'
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
@@ -21,6 +20,7 @@ import { openRun } from '../replay/run/open-run.ts'
 import type { Run } from '../replay/run/types.ts'
 import { comparisonText } from './compare-text.ts'
 import { type OpenEpisodes, openEpisodes } from './episode-query.ts'
+import { homegroundFolder, runFolder } from './run-folder-option.ts'
 import { folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -56,7 +56,7 @@ export function register(program: Command): void {
           hint: 'homeground compare .homeground/runs/ID, or homeground compare --episodes project=NAME --by source.repeat --a 0+1 --b 2+3',
         })
       const { comparison, files } =
-        run === undefined ? await ofEpisodes(options.episodes ?? '', options) : await ofRun(runFolder(run, options), options)
+        run === undefined ? await ofEpisodes(options.episodes ?? '', options) : await ofRun(runFolder(run, options.folder), options)
       process.stdout.write(wantsJson(command) ? `${JSON.stringify({ ...comparison, files })}\n` : text(comparison, files))
     })
 }
@@ -108,7 +108,7 @@ async function ofEpisodes(text: string, options: CompareOptions): Promise<Done> 
     })
     const comparison = await compareArms(source, { margin: options.margin })
     if (!options.report) return { comparison }
-    const folder = options.out ?? path.join(homegroundFolder(options), 'compare')
+    const folder = options.out ?? path.join(homegroundFolder(options.folder), 'compare')
     return { comparison, files: await writeReportFiles(folder, comparison, source, episodes.read()) }
   } finally {
     await episodes.close()
@@ -123,19 +123,6 @@ async function armsOf(episodes: OpenEpisodes, { a, b, by }: CompareOptions): Pro
   const others = values.filter((value) => !named.some((name) => name.split('+').includes(value)))
   if (a !== undefined) return [{ name: a, values: a.split('+') }, ...others.map((value) => ({ name: value, values: [value] }))]
   return [...others.map((value) => ({ name: value, values: [value] })), ...named.map((name) => ({ name, values: name.split('+') }))]
-}
-
-function runFolder(run: string, options: CompareOptions): string {
-  if (fs.existsSync(run)) return run
-  const byId = path.join(homegroundFolder(options), 'runs', run)
-  if (fs.existsSync(byId)) return byId
-  throw new HomegroundError('not-found', `there is no run ${inert(run)}: neither a folder nor ${inert(byId)}`, {
-    hint: '`homeground run ENV --arm NAME=MODEL` makes one and prints its folder',
-  })
-}
-
-function homegroundFolder(options: CompareOptions): string {
-  return options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground'
 }
 
 function text(comparison: Comparison, files: ReportFiles | undefined): string {
