@@ -82,8 +82,10 @@ function byCriterion(tally: Tally, paired: (value: (tries: TaskTally) => (number
     weight,
     ...short(paired((tries) => tries.criteria[at] ?? [])),
   }))
-  const adjusted = holm(estimates.map(({ p, sessions }) => (sessions < 2 ? 1 : p)))
-  return estimates.map((item, at) => ({ ...item, pHolm: adjusted[at] ?? 1 }))
+  // What could not be tested is not one of the tests that are corrected for.
+  const tested = estimates.filter(({ sessions }) => sessions >= 2)
+  const adjusted = new Map(holm(tested.map(({ p }) => p)).map((p, at) => [tested[at]?.name, p]))
+  return estimates.map((item) => ({ ...item, pHolm: adjusted.get(item.name) ?? 1 }))
 }
 
 /** Tags with 2 to 20 values: one slice a value. */

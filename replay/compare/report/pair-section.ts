@@ -12,13 +12,17 @@ import { tasksTable } from './tasks-table.ts'
 /** @param number of the pair on the page, from 1 */
 export function pairSection(pair: PairComparison, number: number, cases: readonly Case[]): Markup {
   const anchors = new Map(cases.map((item) => [item.task, item.anchor]))
-  const criteria = pair.criteria.map((item) => row(item.name, item, `weight ${item.weight} · Holm ${probability(item.pHolm)}`))
+  // A criterion that scored no task in both arms (feedback in a replay, say) has no place on a scale: it is named under the chart.
+  const scored = pair.criteria.filter((item) => item.tasks > 0)
+  const unscored = pair.criteria.filter((item) => item.tasks === 0).map((item) => item.name)
+  const criteria = scored.map((item) => row(item.name, item, `weight ${item.weight} · Holm ${probability(item.pHolm)}`))
   const slices = pair.slices.map((item) => row(`${item.tag}: ${item.value}`, item, `${item.tasks} tasks`))
   return html`<section class="pair" id="pair-${number}">
     <h2>${pair.candidate} against ${pair.baseline}</h2>
     <h3>Difference by task</h3>
     ${deltaChart(pair.tasks, (task) => anchors.get(task))}
     ${criteria.length > 0 && html`<h3>By criterion</h3>${intervalChart(criteria, scaleOf(criteria, 0), 0)}`}
+    ${unscored.length > 0 && html`<p class="note">No task has a score in both arms for: ${unscored.join(', ')}.</p>`}
     ${slices.length > 0 && html`<h3>By tag</h3><p class="note">Slices are for looking: none of them decides, and with many of them some will stand out by chance.</p>${intervalChart(slices, scaleOf(slices, 0), 0)}`}
     <h3>Shown, never deciding</h3>
     ${beside(pair)}

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { compareRun, runSource, writeReport } from '../../../../replay/compare/index.ts'
 import { chooseCases } from '../../../../replay/compare/report/cases.ts'
 import { html } from '../../../../replay/compare/report/html.ts'
+import { pairSection } from '../../../../replay/compare/report/pair-section.ts'
 import { partingTurn, transcript } from '../../../../replay/rubric/transcript.ts'
 import { modelStep, sampleEpisode, toolStep } from '../../rubric/sample.ts'
 import { sampleRun } from '../sample-run.ts'
@@ -37,6 +38,28 @@ describe('which episodes are shown', () => {
     expect(JSON.parse(fs.readFileSync(files.json, 'utf8'))).toEqual(JSON.parse(JSON.stringify(comparison)))
     expect(fs.readdirSync(folder).toSorted()).toEqual(['report.html', 'report.json'])
     expect(fs.readFileSync(files.html, 'utf8')).not.toMatch(/<!--(policy|title|body)-->|https?:\/\//)
+  })
+})
+
+describe('a criterion that scored no task in both arms', () => {
+  test('is named under the chart, has no place on its scale, and is not corrected for', async () => {
+    const right = { value: 1, weight: 1, reason: 'it is so' }
+    const unheard = { value: null, weight: 0, reason: 'nobody said it' }
+    const comparison = await compareRun(
+      sampleRun({
+        rollout: ({ task, arm }) => {
+          const score = arm === 'b' || task % 3 === 0 ? 1 : 0
+          return { score, scores: { right: { ...right, value: score }, helpful: unheard } }
+        },
+      }),
+    )
+    const [pair] = comparison.pairs
+    if (pair === undefined) throw new Error('two arms make a pair')
+    const tested = pair.criteria.find(({ name }) => name === 'right')
+    expect(tested?.pHolm).toBe(tested?.p)
+    const page = pairSection(pair, 1, []).text
+    expect(page).toContain('No task has a score in both arms for: helpful.')
+    expect(page).not.toContain('∞')
   })
 })
 
