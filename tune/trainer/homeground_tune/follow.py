@@ -17,7 +17,6 @@ NAMES = {
     "grad_norm": "gradientNorm",
     "learning_rate": "learningRate",
     "epoch": "epoch",
-    "num_tokens": "tokens",
     "mean_token_accuracy": "tokenAccuracy",
     "entropy": "entropy",
     "reward": "reward",
@@ -26,6 +25,9 @@ NAMES = {
     "rewards/accuracies": "preferenceAccuracy",
     "rewards/margins": "preferenceMargin",
 }
+
+# TRL sums attention masks for it, which are no counts where a batch shares its beginning; `rows` tells the tokens.
+UNTOLD = {"num_tokens"}
 
 
 class Follower(TrainerCallback):
@@ -49,7 +51,9 @@ class Follower(TrainerCallback):
             self.evaluations.append(logs["eval_loss"])
             self.events.emit("evaluation", step=state.global_step, loss=logs["eval_loss"])
         elif "loss" in logs:
-            fields = {NAMES.get(name, name): value for name, value in logs.items() if isinstance(value, (int, float))}
+            fields = {
+                NAMES.get(name, name): value for name, value in logs.items() if isinstance(value, (int, float)) and name not in UNTOLD
+            }
             self.events.emit("step", step=state.global_step, steps=state.max_steps, **{**fields, **self.extra})
             self.extra = {}
             self.first_loss = logs["loss"] if self.first_loss is None else self.first_loss

@@ -213,3 +213,29 @@ def test_history_that_tokenises_otherwise_keeps_the_sampled_ids_and_rewritten_hi
     third = session.prompt(tokenizer, rewritten, [TOOL])
     session.take(Turn(third, [7], [0.0]), 2)
     assert [len(row.mask) for row in session.rows()] == [len(second) - len(prompt) + 2, 1]
+
+
+def test_a_beginning_that_was_computed_before_changes_nothing(model, tokenizer):
+    """Conversations of different lengths in one batch, twice, and each alone."""
+    asks = [
+        tokenizer(f"<|im_start|>system\n{'You help with orders. ' * 8}<|im_end|>\n<|im_start|>user\n{words}<|im_end|>\n")["input_ids"]
+        for words in ("Hi", "Where is order 3?")
+    ]
+
+    def answers(generator: Generator, together: bool) -> list[tuple[list[int], list[float]]]:
+        jobs = [Job(ask, 10, temperature=0) for ask in asks]
+        for batch in [jobs] if together else [[job] for job in jobs]:
+            for job in batch:
+                generator.submit(job)
+            generator.pump(model)
+        return [(job.ids, job.logprobs) for job in jobs]
+
+    shared = Generator(tokenizer)
+    plain = Generator(tokenizer)
+    plain.prefixes.for_jobs = lambda model, jobs: ([], None)
+    expected = answers(plain, together=False)
+    for got in (answers(shared, True), answers(shared, True), answers(shared, False), answers(shared, False)):
+        assert [ids for ids, _ in got] == [ids for ids, _ in expected]
+        for (_, values), (_, wanted) in zip(got, expected, strict=True):
+            assert torch.allclose(torch.tensor(values), torch.tensor(wanted), atol=1e-4)
+    assert len(shared.prefixes.kept) > 0

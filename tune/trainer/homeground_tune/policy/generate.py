@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import torch
 from transformers import GenerationConfig, LogitsProcessor, StoppingCriteria
 
+from .prefix_cache import PrefixCache
+
 
 @dataclass
 class Job:
@@ -39,6 +41,11 @@ class Generator:
         self.max_batch = max_batch
         self.queue: queue.Queue[Job] = queue.Queue()
         self.held: list[Job] = []
+        self.prefixes = PrefixCache()
+
+    def forget(self) -> None:
+        """To be called when the weights have changed: what was computed with the old ones is of no use."""
+        self.prefixes.clear()
 
     def submit(self, job: Job) -> None:
         self.queue.put(job)
@@ -49,7 +56,7 @@ class Generator:
         if jobs:
             try:
                 with adapter_on(model, jobs[0].adapter), torch.no_grad():
-                    generate(model, self.tokenizer, jobs)
+                    generate(model, self.tokenizer, jobs, self.prefixes)
             except Exception as error:
                 for job in jobs:
                     job.error = f"{type(error).__name__}: {error}"
@@ -95,17 +102,26 @@ class adapter_on:  # noqa: N801 - reads as a phrase in `with`
             self.off.__exit__(*error)
 
 
-def generate(model, tokenizer, jobs: list[Job]) -> None:
-    longest = max(len(job.prompt) for job in jobs)
+def generate(model, tokenizer, jobs: list[Job], prefixes: PrefixCache) -> None:
+    prefix, cache = prefixes.for_jobs(model, jobs)
+    rest = [job.prompt[len(prefix) :] for job in jobs]
+    longest = max(len(each) for each in rest)
     pad = tokenizer.pad_token_id
     device = next(model.parameters()).device
-    ids = torch.tensor([[pad] * (longest - len(job.prompt)) + job.prompt for job in jobs], device=device)
-    mask = torch.tensor([[0] * (longest - len(job.prompt)) + [1] * len(job.prompt) for job in jobs], device=device)
+    # Padding stands between the common prefix, whose keys and values are there already, and what each has of its own.
+    ids = torch.tensor([prefix + [pad] * (longest - len(each)) + each for each in rest], device=device)
+    mask = torch.tensor([[1] * len(prefix) + [0] * (longest - len(each)) + [1] * len(each) for each in rest], device=device)
     sampler = Sampler(jobs, tokenizer)
     # A fresh configuration: a model's own may carry penalties, which would make the log-probabilities those of something else.
     config = GenerationConfig(do_sample=False, pad_token_id=pad, max_new_tokens=max(job.max_tokens for job in jobs), use_cache=True)
+    past = {} if cache is None else {"past_key_values": cache}
     model.generate(
-        input_ids=ids, attention_mask=mask, generation_config=config, logits_processor=[sampler], stopping_criteria=[Stopper(sampler)]
+        input_ids=ids,
+        attention_mask=mask,
+        generation_config=config,
+        logits_processor=[sampler],
+        stopping_criteria=[Stopper(sampler)],
+        **past,
     )
 
 

@@ -9,6 +9,7 @@ from ..encode import Encoded, encode_rows
 from ..model import adapter_for, load_model
 from ..prepared import Prepared
 from .arguments import shared_arguments
+from .shared_prefix import SharedPrefixCollator
 
 
 def build(prepared: Prepared) -> SFTTrainer:
@@ -30,9 +31,17 @@ def build(prepared: Prepared) -> SFTTrainer:
         train_dataset=dataset(train),
         eval_dataset=None if validation is None else dataset(validation),
         processing_class=tokenizer,
+        data_collator=SharedPrefixCollator(next(model.parameters()).dtype) if shares_prefix(prepared) else None,
         peft_config=adapter,
         callbacks=[prepared.follower],
     )
+
+
+def shares_prefix(prepared: Prepared) -> bool:
+    """On a CPU it always pays; CUDA's fastest attention takes no such mask, so there it is asked for."""
+    choice = prepared.settings.optimizer.share_prefix
+    several = prepared.settings.optimizer.per_device_batch > 1
+    return several and (choice == "on" or (choice == "auto" and not prepared.device.cuda))
 
 
 def encode(prepared: Prepared, rows, split: str) -> list[Encoded]:
