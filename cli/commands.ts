@@ -9,6 +9,7 @@ import { register as env } from './env.ts'
 import { register as gate } from './gate.ts'
 import { register as grade } from './grade.ts'
 import { register as importFiles } from './import.ts'
+import { register as keys } from './keys.ts'
 import { register as rescore } from './rescore.ts'
 import { register as run } from './run.ts'
 import { register as serveModel } from './serve-model.ts'
@@ -20,6 +21,7 @@ export const commands: ((program: Command) => void)[] = [
   up,
   doctor,
   collector,
+  keys,
   dlq,
   importFiles,
   traces,

@@ -5,8 +5,10 @@ import {
   collectorSettings,
   directQueue,
   kafkaOptions,
+  keyFile,
   type Log,
   openKafkaQueue,
+  openKeyRing,
   startCollector,
 } from '../collector/index.ts'
 import { openStore, readSettings, type Store } from '../store/index.ts'
@@ -37,6 +39,9 @@ export async function serve(environment: Readonly<Record<string, string | undefi
         queue,
         log,
         accepts: role !== 'ingest',
+        store,
+        keys: openKeyRing(keyFile(settings)),
+        requestsPerSecond: settings.HOMEGROUND_REQUESTS_PER_SECOND,
         host: settings.HOMEGROUND_HOST,
         port: settings.HOMEGROUND_PORT,
         maxBodyBytes: settings.HOMEGROUND_MAX_BODY_BYTES,

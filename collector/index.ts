@@ -1,7 +1,9 @@
 // The collector: OTLP in, rows out.
 export type { Log } from './http/types.ts'
+export { createKey, type Key, type Right, readKeys, revokeKey, rights } from './keys/key-file.ts'
+export { type KeyRing, openKeyRing } from './keys/key-ring.ts'
 export { directQueue } from './queue/direct-queue.ts'
 export { type KafkaOptions, kafkaOptions, kafkaSettings, openDeadLetters, openKafkaQueue } from './queue/kafka/index.ts'
 export type { Queue } from './queue/types.ts'
-export { type CollectorSettings, collectorSettings } from './settings.ts'
+export { type CollectorSettings, collectorSettings, keyFile } from './settings.ts'
 export { type Collector, type CollectorOptions, startCollector } from './start-collector.ts'

@@ -1,4 +1,5 @@
 // The collector's settings: the store's, and its own.
+import path from 'node:path'
 import { z } from 'zod'
 import { storeSettings } from '../store/index.ts'
 import { kafkaSettings } from './queue/kafka/index.ts'
@@ -20,6 +21,8 @@ export const collectorSettings = z.object({
     .min(1024 * 1024)
     .default(128 * 1024 * 1024)
     .describe('bytes of requests held at once; above it 429'),
+  HOMEGROUND_KEYS_FILE: z.string().optional().describe('file of key hashes, made by `homeground keys create` (default FOLDER/keys.json)'),
+  HOMEGROUND_REQUESTS_PER_SECOND: z.coerce.number().min(0).default(0).describe('most requests of one key or address, 0 for no limit'),
   HOMEGROUND_DRAIN_SECONDS: z.coerce.number().min(0).default(20).describe('how long SIGTERM waits for requests under way'),
   HOMEGROUND_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'fatal', 'silent'])
@@ -29,3 +32,8 @@ export const collectorSettings = z.object({
 })
 
 export type CollectorSettings = z.infer<typeof collectorSettings>
+
+/** Where the keys are. */
+export function keyFile(settings: Pick<CollectorSettings, 'HOMEGROUND_KEYS_FILE' | 'HOMEGROUND_FOLDER'>): string {
+  return settings.HOMEGROUND_KEYS_FILE ?? path.join(settings.HOMEGROUND_FOLDER, 'keys.json')
+}

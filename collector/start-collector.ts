@@ -2,9 +2,12 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HomegroundError } from '@homeground/sdk/trace'
+import type { Store } from '../store/index.ts'
 import { createApp } from './http/app.ts'
 import { ByteBudget } from './http/byte-budget.ts'
+import { createGuard } from './http/guard.ts'
 import type { Log } from './http/types.ts'
+import { type KeyRing, noKeys } from './keys/key-ring.ts'
 import type { Queue } from './queue/types.ts'
 
 export interface CollectorOptions {
@@ -12,6 +15,12 @@ export interface CollectorOptions {
   log: Log
   /** Whether it takes spans and feedback, or only says how it is. @default true */
   accepts?: boolean
+  /** Who may come in. @default nobody needs a key, and only this machine is listened to */
+  keys?: KeyRing
+  /** Of one key or address; 0 is no limit. @default 0 */
+  requestsPerSecond?: number
+  /** Answers GET /v1/episodes. */
+  store?: Pick<Store, 'episodes'> | undefined
   /** @default 127.0.0.1 */
   host?: string
   /** 0: a free one. @default 4318 */
@@ -38,15 +47,18 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     queue,
     log,
     accepts = true,
+    keys = noKeys,
+    requestsPerSecond = 0,
+    store,
     host = '127.0.0.1',
     port = 4318,
     maxBodyBytes = 32 * 1024 * 1024,
     maxBytesInFlight = 128 * 1024 * 1024,
     now = Date.now,
   } = options
-  if (!isLoopback(host)) {
+  if (!isLoopback(host) && !keys.isOn()) {
     throw new HomegroundError('invalid-settings', `without keys the collector listens on loopback only, and ${host} is not`, {
-      hint: 'set HOMEGROUND_HOST to 127.0.0.1, or create a key first',
+      hint: 'make a key with `homeground keys create NAME --project PROJECT`, or set HOMEGROUND_HOST to 127.0.0.1',
     })
   }
   let draining = false
@@ -54,6 +66,8 @@ export async function startCollector(options: CollectorOptions): Promise<Collect
     queue,
     log,
     accepts,
+    store,
+    guard: createGuard(keys, { requestsPerSecond }),
     now,
     maxBytes: maxBodyBytes,
     budget: new ByteBudget(maxBytesInFlight),

@@ -1,6 +1,8 @@
 // The collector's HTTP surface: which path does what.
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import type { Store } from '../../store/index.ts'
 import type { Queue } from '../queue/types.ts'
+import { episodesRoute } from './episodes-route.ts'
 import { feedbackRoute } from './feedback-route.ts'
 import { metricsText } from './metrics.ts'
 import { logsRoute, tracesRoute } from './otlp-route.ts'
@@ -14,6 +16,8 @@ export interface AppOptions extends RouteContext {
   accepts: boolean
   /** True once the process is shutting down: then it takes nothing new. */
   isDraining(): boolean
+  /** Answers GET /v1/episodes; a process without a store has none. */
+  store?: Pick<Store, 'episodes'> | undefined
   now(): number
 }
 
@@ -38,7 +42,8 @@ export function createApp(options: AppOptions): Express {
     const ready = !isDraining() && (await queue.ready())
     response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : isDraining() ? 'draining' : 'store away' })
   })
-  app.get('/metrics', async (_request, response) => {
+  app.get('/metrics', async (request, response) => {
+    options.guard.admit(request, 'read')
     const held = {
       name: 'homeground_bytes_in_flight',
       help: 'Bytes of requests held now.',
@@ -57,6 +62,7 @@ export function createApp(options: AppOptions): Express {
     app.post('/v1/logs', logsRoute(queue, options))
     app.post('/v1/feedback', feedbackRoute(queue, options, now))
   }
+  if (options.store !== undefined) app.get('/v1/episodes', episodesRoute(options.store, options))
   app.all(['/v1/traces', '/v1/logs', '/v1/feedback'], (request, response) => {
     response.set('allow', accepts ? 'POST' : '')
     refuse(

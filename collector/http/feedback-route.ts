@@ -3,6 +3,7 @@ import type { FeedbackRow } from '@homeground/sdk/trace'
 import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import type { Queue } from '../queue/types.ts'
+import { opens } from './guard.ts'
 import { HttpProblem } from './problem.ts'
 import { type Body, readBody } from './read-body.ts'
 import { encodingOf, refuse } from './refuse.ts'
@@ -34,9 +35,11 @@ export function feedbackRoute(queue: Queue, context: RouteContext, now: () => nu
   return async (request, response) => {
     let body: Body | undefined
     try {
+      const key = context.guard.admit(request, 'ingest')
       if (encodingOf(request) !== 'application/json') throw new HttpProblem(415, 'content-type must be application/json')
       body = await readBody(request, context)
       const rows = parse(body.bytes, now)
+      if (!rows.every((row) => opens(key, row.project))) throw new HttpProblem(403, 'the key is for another project')
       await queue.publishFeedback(rows)
       response.status(200).json({ accepted: rows.length })
     } catch (error) {

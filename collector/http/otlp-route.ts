@@ -1,10 +1,12 @@
 // POST /v1/traces and /v1/logs: OTLP/HTTP. The answer comes once what was taken is durable.
 import type { RequestHandler } from 'express'
 import { decodeJsonLogs, decodeProtobufLogs } from '../ingest/logs.ts'
+import { ownFeedback, ownProject } from '../ingest/own-project.ts'
 import { rejectionMessage, rowsOf } from '../ingest/rows-of.ts'
 import { decodeJsonTraces } from '../ingest/traces-json.ts'
 import { decodeProtobufTraces } from '../ingest/traces-protobuf.ts'
 import type { Rejection } from '../ingest/types.ts'
+import type { Key } from '../keys/key-file.ts'
 import type { Queue } from '../queue/types.ts'
 import { answerSuccess, type OtlpEncoding } from './otlp-answer.ts'
 import { HttpProblem } from './problem.ts'
@@ -13,20 +15,22 @@ import { encodingOf, refuse } from './refuse.ts'
 import type { RouteContext } from './types.ts'
 
 export function tracesRoute(queue: Queue, context: RouteContext): RequestHandler {
-  return otlpRoute(context, 'rejectedSpans', async (bytes, encoding) => {
+  return otlpRoute(context, 'rejectedSpans', async (bytes, encoding, key) => {
     const decoded = decode(() => (encoding === 'application/json' ? decodeJsonTraces(bytes.toString('utf8')) : decodeProtobufTraces(bytes)))
-    const { rows, feedback, rejected } = rowsOf(decoded)
+    const read = rowsOf(decoded)
+    const { rows, rejected } = ownProject(read.rows, key)
+    const feedback = read.feedback.map((row) => ownFeedback(row, key))
     await Promise.all([queue.publishSpans(rows, bytes.length), queue.publishFeedback(feedback)])
-    return rejected
+    return [...read.rejected, ...rejected]
   })
 }
 
 export function logsRoute(queue: Queue, context: RouteContext): RequestHandler {
-  return otlpRoute(context, 'rejectedLogRecords', async (bytes, encoding) => {
+  return otlpRoute(context, 'rejectedLogRecords', async (bytes, encoding, key) => {
     const { feedback, rejected } = decode(() =>
       encoding === 'application/json' ? decodeJsonLogs(bytes.toString('utf8')) : decodeProtobufLogs(bytes),
     )
-    await queue.publishFeedback(feedback)
+    await queue.publishFeedback(feedback.map((row) => ownFeedback(row, key)))
     return rejected
   })
 }
@@ -35,14 +39,15 @@ export function logsRoute(queue: Queue, context: RouteContext): RequestHandler {
 function otlpRoute(
   context: RouteContext,
   what: 'rejectedSpans' | 'rejectedLogRecords',
-  take: (bytes: Buffer, encoding: OtlpEncoding) => Promise<Rejection[]>,
+  take: (bytes: Buffer, encoding: OtlpEncoding, key: Key | undefined) => Promise<Rejection[]>,
 ): RequestHandler {
   return async (request, response) => {
     let body: Body | undefined
     try {
+      const key = context.guard.admit(request, 'ingest')
       const encoding = encodingOf(request)
       body = await readBody(request, context)
-      const rejected = await take(body.bytes, encoding)
+      const rejected = await take(body.bytes, encoding, key)
       const message = rejectionMessage(rejected)
       if (rejected.length > 0) context.log.warn({ rejected: rejected.length, message }, 'part of a request refused')
       answerSuccess(response, encoding, { what, rejected: rejected.length, message })

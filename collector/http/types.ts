@@ -1,11 +1,13 @@
 // What every route is given.
 import type { ByteBudget } from './byte-budget.ts'
+import type { Guard } from './guard.ts'
 
 export interface RouteContext {
   /** Largest body, opened. */
   maxBytes: number
   budget: ByteBudget
   log: Log
+  guard: Guard
 }
 
 /** The five methods that are used of a logger; pino's fit. Never prompt content, never keys. */

@@ -44,7 +44,7 @@ const cases = fs
   .filter((name) => name.endsWith('.json'))
   .map((name) => caseSchema.parse(generated(JSON.parse(fs.readFileSync(new URL(name, folder), 'utf8')), { n: 0 })))
 
-describe.skipIf(engineIsMissing)('POST /v1/traces and /v1/logs', () => {
+describe.skipIf(engineIsMissing)('POST /v1/traces and /v1/logs', { timeout: 120_000 }, () => {
   const engine = useEngine()
 
   test.for(cases.map((one) => [one.why, one] as const))('%s', async ([, one]) => {

@@ -41,7 +41,7 @@ function spans(count: number, given: Partial<PlainSpan> = {}): PlainSpan[] {
   return Array.from({ length: count }, (_, n) => ({ traceId: traceId(1), spanId: spanId(n + 1), ...given }))
 }
 
-describe('the collector', () => {
+describe('the collector', { timeout: 60_000 }, () => {
   test('takes what a sender gzips or deflates', async () => {
     const queue = fakeQueue()
     const { url } = await start(queue)
@@ -175,7 +175,7 @@ describe('the collector', () => {
   })
 })
 
-describe.skipIf(engineIsMissing)('the collector on a store', () => {
+describe.skipIf(engineIsMissing)('the collector on a store', { timeout: 120_000 }, () => {
   const engine = useEngine()
   let store: Store
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { spanId, spanRow, traceId } from '../support/span-rows.ts'
 const second = 1_000_000_000n
 const noon = 1_764_590_400n * second // 2025-12-01T12:00:00Z
 
-describe.skipIf(engineIsMissing)('a store', () => {
+describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
   const engine = useEngine()
   let store: Store
   beforeAll(async () => {

@@ -1,0 +1,164 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import type { FeedbackRow, SpanRow } from '@homeground/sdk/trace'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  type Collector,
+  type CollectorOptions,
+  createKey,
+  openKeyRing,
+  type Queue,
+  readKeys,
+  revokeKey,
+  startCollector,
+} from '../../../collector/index.ts'
+import type { EpisodeQuery } from '../../../store/index.ts'
+import { memoryLog } from '../../support/collector.ts'
+import { homegroundCommand } from '../../support/command.ts'
+import { postTraces, protobufTraces } from '../../support/otlp.ts'
+import { spanId, traceId } from '../../support/span-rows.ts'
+
+let folder = ''
+let file = ''
+const open: Collector[] = []
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-keys-'))
+  file = path.join(folder, 'keys.json')
+})
+afterEach(async () => {
+  for (const collector of open.splice(0)) await collector.close(1_000)
+  fs.rmSync(folder, { recursive: true, force: true })
+})
+
+const log = memoryLog()
+const rows: SpanRow[] = []
+const feedback: FeedbackRow[] = []
+const asked: EpisodeQuery[] = []
+const queue: Queue = {
+  publishSpans: async (given) => void rows.push(...given),
+  publishFeedback: async (given) => void feedback.push(...given),
+  ready: async () => true,
+  close: async () => {},
+}
+
+async function start(options: Partial<CollectorOptions> = {}): Promise<string> {
+  rows.length = 0
+  feedback.length = 0
+  asked.length = 0
+  const store = {
+    // biome-ignore lint/correctness/useYield: nothing is stored; only what was asked matters.
+    async *episodes(query: EpisodeQuery) {
+      asked.push(query)
+    },
+  }
+  const collector = await startCollector({ queue, log, store, port: 0, keys: openKeyRing(file), ...options })
+  open.push(collector)
+  return collector.url
+}
+
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+const body = (resource: Record<string, string> = { 'service.name': 'svc' }) =>
+  protobufTraces([{ traceId: traceId(1), spanId: spanId(1) }], resource)
+
+test('without a key, with a wrong one and with a revoked one nothing is taken, and no answer or log line holds a key', async () => {
+  const { text, key } = createKey(file, { name: 'a', project: 'shop', rights: ['ingest'] })
+  const url = await start()
+  const wrong = `${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`
+  for (const headers of [{}, bearer('hg_00000000_x'), bearer(wrong), { authorization: `Basic ${text}` }]) {
+    const answer = await postTraces(url, body(), headers)
+    expect(answer.status).toBe(401)
+    expect(answer.body.toString()).not.toContain(text.slice(12))
+  }
+  expect((await postTraces(url, body(), bearer(text))).status).toBe(200)
+  revokeKey(file, key.id)
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  expect((await postTraces(url, body(), bearer(text))).status).toBe(401)
+  expect(rows.length).toBe(1)
+  expect(JSON.stringify(log.lines)).not.toContain(text.slice(12))
+})
+
+test('the file holds hashes, is the owner’s alone, and never the key', () => {
+  const { text, key } = createKey(file, { name: 'a', project: 'shop', rights: ['read'] })
+  expect(fs.readFileSync(file, 'utf8')).not.toContain(text.slice(12))
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+  expect(readKeys(file)).toEqual([key])
+})
+
+test('a key for one project makes rows of that project alone', async () => {
+  const { text } = createKey(file, { name: 'a', project: 'shop', rights: ['ingest'] })
+  const url = await start()
+  expect((await postTraces(url, body(), bearer(text))).status).toBe(200)
+  const other = await postTraces(url, body({ 'homeground.project': 'bank' }), bearer(text))
+  expect(other.body.toString()).toContain('the key is for another project (1)')
+  expect(rows.map(({ project }) => project)).toEqual(['shop'])
+  const say = async (project: string) =>
+    (
+      await fetch(`${url}/v1/feedback`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...bearer(text) },
+        body: JSON.stringify({ project, traceId: traceId(1), name: 'thumb', value: 1 }),
+      })
+    ).status
+  expect([await say('shop'), await say('bank')]).toEqual([200, 403])
+  expect(feedback.map(({ project }) => project)).toEqual(['shop'])
+})
+
+test('reading needs the right to read, and reads its own project alone', async () => {
+  const writer = createKey(file, { name: 'w', project: 'shop', rights: ['ingest'] }).text
+  const reader = createKey(file, { name: 'r', project: 'shop', rights: ['read'] }).text
+  const all = createKey(file, { name: 'all', project: '*', rights: ['read'] }).text
+  const url = await start()
+  const get = async (query: string, text: string) => (await fetch(`${url}/v1/episodes${query}`, { headers: bearer(text) })).status
+  expect(await get('', writer)).toBe(403)
+  expect(await get('?project=bank', reader)).toBe(403)
+  expect(await get('?project=bank&project=shop', reader)).toBe(200)
+  expect(await get('', reader)).toBe(200)
+  expect(await get('?project=bank&tags.plan=pro&limit=5', all)).toBe(200)
+  expect(await get('', all)).toBe(400)
+  expect(await get('?projects=shop', reader)).toBe(400)
+  expect(asked).toEqual([{ project: 'shop' }, { project: 'shop' }, { project: 'bank', limit: 5, tags: { plan: 'pro' } }])
+  expect((await fetch(`${url}/metrics`)).status).toBe(401)
+  expect((await postTraces(url, body(), bearer(reader))).status).toBe(403)
+})
+
+test('without keys a request under another host name is refused: a web page may have bent its name to this machine', async () => {
+  const url = await start()
+  const { request } = await import('node:http')
+  const status = await new Promise((resolve) => {
+    request(`${url}/v1/episodes?project=shop`, { headers: { host: 'evil.example' } }, (response) =>
+      resolve(response.resume().statusCode),
+    ).end()
+  })
+  expect(status).toBe(403)
+  expect((await fetch(`${url}/v1/episodes?project=shop`)).status).toBe(200)
+})
+
+test('with keys it may listen beyond loopback', async () => {
+  createKey(file, { name: 'a', project: 'shop', rights: ['ingest'] })
+  await expect(start({ host: '0.0.0.0' })).resolves.toContain('http://0.0.0.0:')
+})
+
+test('a client over its rate gets 429 with Retry-After', async () => {
+  const url = await start({ requestsPerSecond: 3 })
+  const answers = await Promise.all(Array.from({ length: 6 }, () => postTraces(url, body())))
+  expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1)
+  expect(answers.find(({ status }) => status === 429)?.retryAfter).toBe('1')
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3)
+})
+
+test('a damaged key file is an error at the start, not an open door', () => {
+  fs.writeFileSync(file, '{"keys":')
+  expect(() => openKeyRing(file)).toThrow(expect.objectContaining({ code: 'invalid-settings' }))
+})
+
+test('homeground keys creates, lists and revokes', async () => {
+  const made = await homegroundCommand(['keys', 'create', 'checkout', '--project', 'shop', '--rights', 'ingest,read', '--folder', folder])
+  expect(made.stdout).toMatch(/^hg_[0-9a-f]{8}_[\w-]{43}\n/)
+  const [key] = readKeys(file)
+  const list = await homegroundCommand(['keys', 'list', '--folder', folder])
+  expect(list.stdout).toContain('checkout')
+  expect(list.stdout).not.toContain(key?.hash ?? 'none')
+  expect((await homegroundCommand(['keys', 'revoke', key?.id ?? '', '--folder', folder])).code).toBe(0)
+  expect((await homegroundCommand(['keys', 'create', 'x', '--project', 'p', '--rights', 'own', '--folder', folder])).code).toBe(2)
+}, 240_000)
