@@ -1,12 +1,17 @@
-// homeground: the library behind the command line.
+// homeground: the library behind the command line. The order is that of the loop: store, environment, rollouts, scores, comparison, training rows.
 
+export { type CompareRunOptions, compareRun, type ReportFiles, writeReport } from './replay/compare/index.ts'
+export type * from './replay/compare/types.ts'
 export { type BuildOptions, type Built, buildEnvironment } from './replay/environment/build.ts'
 export { openEnvironment } from './replay/environment/open.ts'
 export { sealEnvironment } from './replay/environment/seal.ts'
 export type * from './replay/environment/types.ts'
 export { type Verification, type VerifyOptions, verifyEnvironment } from './replay/environment/verify.ts'
+export { type EpisodeScore, parseRubric, type ScoreInput, scoreEpisode } from './replay/rubric/index.ts'
 export type * from './replay/rubric/types.ts'
 export { openRun } from './replay/run/open-run.ts'
 export { type Progress, type RunOptions, runRollouts } from './replay/run/run-rollouts.ts'
 export type * from './replay/run/types.ts'
+export { openStore, type StoreOptions } from './store/index.ts'
 export type * from './store/types.ts'
+export { environmentSource, makeDataset, runSource, traceSource, type WrittenDataset, writeDataset } from './tune/dataset/index.ts'
