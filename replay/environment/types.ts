@@ -40,6 +40,8 @@ export const harnessSchema = z.discriminatedUnion('kind', [
     /** file#export, relative to the environment folder or absolute: an async function that gets the task's input. */
     module: z.string(),
     timeoutMs: z.int().positive().default(120_000),
+    /** Hosts, with or without a port, that the product may reach in a replay. @default none */
+    allowNetwork: z.array(z.string()).exactOptional(),
   }),
   z.strictObject({
     kind: z.literal('command'),

@@ -1,6 +1,6 @@
 // Plays each task against its own recording: what is reproduced, and for the rest where it first parts and why. An environment that does not reproduce itself cannot judge a candidate.
 import { HomegroundError } from '@homeground/sdk/trace'
-import { executeRollout } from '../harness/rollout.ts'
+import { type RolloutExecutor, rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
 import { systemDeps } from '../run/system-deps.ts'
 import { TaskSource } from '../run/task-source.ts'
@@ -14,6 +14,8 @@ export interface VerifyOptions {
   concurrency?: number
   onProgress?(progress: { done: number; planned: number; reproduced: number }): void
   signal?: AbortSignal
+  /** Worker threads for harness `module`; 0 plays in this thread. @default one a core, at most `concurrency` */
+  threads?: number
   deps?: Partial<RolloutDeps>
 }
 
@@ -50,13 +52,16 @@ export async function verifyEnvironment(environment: Environment, options: Verif
   const ids = await chosen(environment, options)
   const deps: RolloutDeps = { ...systemDeps(), ...options.deps, ...(options.signal === undefined ? {} : { signal: options.signal }) }
   const tasks = new TaskSource(environment, { recordings: true })
+  const concurrency = Math.max(1, options.concurrency ?? 4)
+  const { harness } = environment.file
+  const executor = rolloutExecutor({ harness, concurrency, deps, ...(options.threads === undefined ? {} : { threads: options.threads }) })
   const found = new Map<number, TaskDivergence>()
   let offTape = 0
   let next = 0
   let done = 0
   const work = async (): Promise<void> => {
     for (let index = next++; index < ids.length; index = next++) {
-      const checked = await verifyTask(environment, ids[index] ?? '', tasks, deps)
+      const checked = await verifyTask(environment, ids[index] ?? '', tasks, executor)
       offTape += checked.offTape
       if (checked.divergence !== undefined) found.set(index, checked.divergence)
       done += 1
@@ -64,7 +69,7 @@ export async function verifyEnvironment(environment: Environment, options: Verif
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 4) }, work))
+    await Promise.all(Array.from({ length: concurrency }, work))
   } catch (error) {
     if (options.signal?.aborted !== true) throw error
     throw new HomegroundError('interrupted', `stopped after ${done} of ${ids.length} tasks`, {
@@ -100,14 +105,14 @@ async function verifyTask(
   environment: Environment,
   id: string,
   tasks: TaskSource,
-  deps: RolloutDeps,
+  executor: RolloutExecutor,
 ): Promise<{ offTape: number; divergence?: TaskDivergence }> {
   const job = await jobOf(environment, id, tasks)
-  const result = await executeRollout(job, deps)
+  const result = await executor.run(job)
   const parting = partingOf(job, result)
   if (parting === undefined) return { offTape: result.offTape.count }
   // Once more: what differs from replay to replay is no change of code.
-  const again = partingOf(job, await executeRollout(job, deps))
+  const again = partingOf(job, await executor.run(job))
   const unstable = again?.path !== parting.path || again.actualPart !== parting.actualPart
   const { step, what, path, expected, actual } = parting
   const cause = causeFor(result, parting, unstable)

@@ -1,8 +1,9 @@
 // An arm's model under the product's client: its own name and parameters are put in, the client's dialect is spoken to the client and the endpoint's to the endpoint.
-import { asObject, dialectOf, HomegroundError, type Json, parseJson } from '@homeground/sdk/trace'
+import { asObject, asText, dialectOf, HomegroundError, type Json, parseJson } from '@homeground/sdk/trace'
 import type { Arm } from '../run/types.ts'
 import { type EndpointDeps, endpointOf, post } from './endpoint.ts'
 import { errorBody } from './http-answer.ts'
+import { translateRequest, translateResponse } from './translate.ts'
 import type { GatewayAnswer, GatewayRequest, ModelSource } from './types.ts'
 
 /** @throws HomegroundError invalid-settings: the arm names a key that is not set, or a dialect that nobody reads */
@@ -17,20 +18,36 @@ export function armModel(arm: Arm, deps: EndpointDeps): ModelSource {
   }
   return {
     async answer(request) {
-      const base = { provider: dialect.provider, model: arm.model, untranslated: [] }
-      if (request.api !== spoken) {
-        const message = `the product speaks ${request.api}, the endpoint of arm ${arm.name} speaks ${spoken}`
+      const same = request.api === spoken
+      const translated = same ? { body: request.body, untranslated: [] } : translateRequest(request, dialect)
+      const base = { provider: dialect.provider, model: arm.model, untranslated: translated?.untranslated ?? [] }
+      if (translated === undefined) {
+        const message = `the product speaks ${request.api}, which cannot be translated to ${spoken} of arm ${arm.name}`
         return { ...base, status: 400, attempts: 0, body: errorBody(request.api, 'untranslatable', message) }
       }
-      const sent = await post(endpoint, endpointBody(request.body, arm), deps, request.signal)
+      const sent = await post(endpoint, endpointBody(translated.body, arm), deps, request.signal)
       const { status, attempts } = sent
       if (sent.failure !== undefined) {
         const message = `${endpoint.url} did not answer: ${sent.failure.message}`
         return { ...base, status, attempts, body: errorBody(request.api, sent.failure.type, message) }
       }
-      return { ...base, ...answerOf(request, sent.text, status, dialect.readResponse), attempts }
+      const answer = answerOf(spoken, sent.text, status, dialect.readResponse)
+      const tokens = answer.response === undefined ? undefined : dialect.readTokens?.(answer.body)
+      return {
+        ...base,
+        attempts,
+        ...(same ? answer : inClientsWords(answer, request, arm.model)),
+        ...(tokens === undefined ? {} : { tokens }),
+      }
     },
   }
+}
+
+function inClientsWords(answer: Answer, request: GatewayRequest, model: string): Answer {
+  if (answer.response !== undefined) return { ...answer, body: translateResponse(answer.response, request, model) }
+  const error = asObject(answer.body['error'])
+  const message = asText(error?.['message']) ?? JSON.stringify(answer.body).slice(0, 500)
+  return { ...answer, body: errorBody(request.api, asText(error?.['type']) ?? String(answer.status), message) }
 }
 
 /** The client's body with the arm's model and parameters; `null` takes a parameter out. The endpoint is asked for the whole answer at once. */
@@ -44,23 +61,16 @@ export function endpointBody(body: GatewayRequest['body'], arm: Arm): { [key: st
   return sent
 }
 
-function answerOf(
-  request: GatewayRequest,
-  text: string,
-  status: number,
-  read: (body: Json) => GatewayAnswer['response'],
-): Pick<GatewayAnswer, 'status' | 'body' | 'response'> {
+type Answer = Pick<GatewayAnswer, 'status' | 'body' | 'response'>
+
+function answerOf(api: string, text: string, status: number, read: (body: Json) => GatewayAnswer['response']): Answer {
   const body = asObject(parseJson(text))
-  if (status >= 300) return { status, body: body ?? errorBody(request.api, String(status), text.slice(0, 500)) }
+  if (status >= 300) return { status, body: body ?? errorBody(api, String(status), text.slice(0, 500)) }
   const response = body === undefined ? undefined : read(body)
   if (body === undefined || response === undefined) {
     return {
       status: 502,
-      body: errorBody(
-        request.api,
-        'invalid-response',
-        `the endpoint answered with what is no ${request.api} response: ${text.slice(0, 200)}`,
-      ),
+      body: errorBody(api, 'invalid-response', `the endpoint answered with what is no ${api} response: ${text.slice(0, 200)}`),
     }
   }
   return { status, body, response }

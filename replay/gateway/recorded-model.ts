@@ -38,7 +38,7 @@ function takeCall(calls: ModelCall[], request: GatewayRequest): ModelCall | unde
 }
 
 function answerOf(call: ModelCall, request: GatewayRequest): GatewayAnswer {
-  const base = { provider: call.provider, model: call.model, attempts: 1, untranslated: [] }
+  const base = { provider: call.provider, model: call.model, attempts: 1, untranslated: [], recordedMs: call.durationMs }
   if (call.response === undefined) {
     const error = call.error ?? { type: 'error', message: 'the recording has no answer for this call: it was cut' }
     const status = /^[45]\d\d$/.test(error.type) ? Number(error.type) : 502

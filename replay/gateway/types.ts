@@ -1,5 +1,5 @@
 // The gateway: where a rollout's model calls go. In the dialect that the product speaks, whatever the arm's endpoint speaks.
-import type { Json, ModelResponse } from '@homeground/sdk/trace'
+import type { Json, ModelCall, ModelResponse } from '@homeground/sdk/trace'
 
 /** A model call of a rollout, as the product's client was about to send it. */
 export interface GatewayRequest {
@@ -21,8 +21,12 @@ export interface GatewayAnswer {
   /** The provider whose dialect the endpoint speaks, and its name for the model. */
   provider: string
   model: string
+  /** Token ids and log-probabilities, where the endpoint gives them. */
+  tokens?: NonNullable<ModelCall['tokens']>
   /** HTTP attempts made. */
   attempts: number
+  /** How long the recorded call took; absent for a live one. */
+  recordedMs?: number
   /** What of the request or response could not be said in the other dialect; never dropped in silence. */
   untranslated: string[]
 }

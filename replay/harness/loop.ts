@@ -5,7 +5,6 @@ import {
   dialectOf,
   type Json,
   type Message,
-  type ModelCall,
   messageSchema,
   parseInput,
   type ToolCallPart,
@@ -49,7 +48,7 @@ export const playLoop: Harness = async (play) => {
       ...(answer.response === undefined ? {} : { response: answer.response }),
       ...(error === undefined ? {} : { error }),
       ...(answer.attempts > 1 ? { attempts: answer.attempts } : {}),
-      ...tokensOf(api, answer),
+      ...(answer.tokens === undefined ? {} : { tokens: answer.tokens }),
     })
     if (answer.response === undefined) return end('error', error)
     const output = answer.response.outputs[0]
@@ -138,11 +137,6 @@ async function answerCall(play: Play, recorder: EpisodeRecorder, call: ToolCallP
 
 function toolMessage(call: ToolCallPart, response: Json): Message {
   return { role: 'tool', parts: [{ type: 'tool_call_response', ...(call.id === undefined ? {} : { id: call.id }), response }] }
-}
-
-function tokensOf(api: string, answer: GatewayAnswer): Pick<ModelCall, 'tokens'> {
-  const tokens = dialectOf(api)?.readTokens?.(answer.body)
-  return tokens === undefined ? {} : { tokens }
 }
 
 function errorOf(answer: GatewayAnswer): { type: string; message: string } {

@@ -1,15 +1,13 @@
 // The harness `module`: the product's own agent function, run inside the seam. Its model calls go to the arm, its tools and reads to the tape; the product's SDK records it.
-import path from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { type Seam, type SeamState, seamHandshake, withSeam } from '@homeground/sdk/seam'
-import { asObject, genAi, HomegroundError, homeground, isJson, type Json, parseJson, type SpanRecord } from '@homeground/sdk/trace'
-import { errorBody, httpAnswer } from '../gateway/http-answer.ts'
+import { type SeamState, withSeam } from '@homeground/sdk/seam'
+import { genAi, HomegroundError, homeground, isJson, type SpanRecord } from '@homeground/sdk/trace'
+import { loadAgent } from './load-agent.ts'
+import { moduleSeam } from './module-seam.ts'
 import { rolloutSeed, seededRandom } from './seeded.ts'
 import { episodeOfSpans } from './span-episode.ts'
-import { ReplayedToolError } from './tool-answers.ts'
-import type { Harness, Play, Played, RolloutJob } from './types.ts'
-
-export type AgentFunction = (input: unknown) => unknown
+import type { Harness, Played, RolloutJob } from './types.ts'
+import { unwrappedNetwork } from './virtual/network-guard.ts'
+import { type RolloutScope, rolloutScope } from './virtual/scope.ts'
 
 export const playModule: Harness = async (play) => {
   const { job, signal } = play
@@ -20,6 +18,14 @@ export const playModule: Harness = async (play) => {
     traceId: play.ids.trace,
     spanId: play.ids.span,
     record: (span) => spans.push(span),
+  }
+  const random = seededRandom(rolloutSeed(job))
+  const seam = moduleSeam(play, random)
+  const scope: RolloutScope = {
+    clock: play.clock,
+    random,
+    allowNetwork: job.harness.kind === 'module' ? (job.harness.allowNetwork ?? []) : [],
+    blocked: (target) => play.stop(unwrappedNetwork(target)),
   }
   const inputs = job.unit === 'session' && Array.isArray(job.task.input) ? job.task.input : [job.task.input ?? null]
   const userTurns = { served: 0, afterDivergence: 0 }
@@ -34,10 +40,8 @@ export const playModule: Harness = async (play) => {
         if (play.tape.divergence(index - 1) !== undefined) userTurns.afterDivergence += 1
       }
       const given = structuredClone(input)
-      output = await abortable(
-        signal,
-        withSeam({ seam: seamOf(play), state, signal }, async () => await agent(given)),
-      )
+      const turn = () => withSeam({ seam, state, signal }, async () => await agent(given))
+      output = await abortable(signal, rolloutScope.run(scope, turn))
     }
   } catch (thrown) {
     error = errorOf(thrown)
@@ -56,114 +60,6 @@ export const playModule: Harness = async (play) => {
     ...(error === undefined ? {} : { error }),
     ...(userTurns.served > 0 ? { userTurns } : {}),
   }
-}
-
-/** The function that env.json names, loaded once a process. @throws HomegroundError not-found, invalid-settings, seam-not-found */
-export async function loadAgent(job: Pick<RolloutJob, 'harness' | 'folder' | 'arm'>): Promise<AgentFunction> {
-  if (job.harness.kind !== 'module') throw new TypeError('not a module harness')
-  const [file = '', name = 'default'] = job.harness.module.split('#')
-  const absolute = path.resolve(job.arm.cwd ?? job.folder, file)
-  const module = await importModule(absolute)
-  const agent = module[name]
-  if (!isAgent(agent)) {
-    const exported = Object.keys(module).join(', ') || 'nothing'
-    throw new HomegroundError('invalid-settings', `${absolute} exports no function named ${name}; it exports ${exported}`, {
-      hint: 'set harness.module in env.json to file#export, the async function that gets a task’s input',
-    })
-  }
-  if (!seamHandshake()) {
-    throw new HomegroundError(
-      'seam-not-found',
-      `${absolute} was loaded, and no copy of @homeground/sdk in it answered: its tools would run live`,
-      {
-        hint: 'call homeground({ … }) when the module is loaded and wrap client, tools and agent with it; one version of @homeground/sdk',
-      },
-    )
-  }
-  return agent
-}
-
-async function importModule(absolute: string): Promise<Record<string, unknown>> {
-  try {
-    return await import(pathToFileURL(absolute).href)
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    throw new HomegroundError('not-found', `${absolute} cannot be loaded: ${message}`, {
-      hint: absolute.endsWith('.ts')
-        ? 'name the compiled .js file, or run with a loader (NODE_OPTIONS="--import tsx")'
-        : 'check harness.module in env.json; build the product first',
-      cause,
-    })
-  }
-}
-
-function isAgent(value: unknown): value is AgentFunction {
-  return typeof value === 'function'
-}
-
-function seamOf(play: Play): Seam {
-  const { job, tools } = play
-  const random = seededRandom(rolloutSeed(job))
-  return {
-    async model(request) {
-      const body = asObject(parseJson(request.body ?? ''))
-      if (request.api === undefined || body === undefined) {
-        throw new HomegroundError(
-          'invalid-settings',
-          `the product sent ${request.method} ${request.url} through the recording client: no dialect reads it`,
-          {
-            hint: 'wrap that request with hg.io(name, fn), so that its answer is taped',
-          },
-        )
-      }
-      const api = request.api
-      const lane = laneOf(request.agents)
-      const answer = await play.model
-        .answer({ api, body, ...(lane === undefined ? {} : { lane }), ...(request.signal === undefined ? {} : { signal: request.signal }) })
-        .catch((error: unknown) => {
-          if (request.signal?.aborted === true) throw error
-          return { status: 500, body: errorBody(api, 'gateway', String(error)), provider: '', model: '', attempts: 1, untranslated: [] }
-        })
-      const http = httpAnswer({ api, body }, answer)
-      return new Response(http.body, { status: http.status, headers: http.headers })
-    },
-    async tool(call) {
-      const lane = laneOf(call.agents)
-      try {
-        const served = await tools.tool({
-          name: call.name,
-          arguments: call.arguments,
-          effect: call.effect,
-          implemented: true,
-          live: call.live,
-          ...(call.callId === undefined ? {} : { callId: call.callId }),
-          ...(lane === undefined ? {} : { lane }),
-        })
-        if (served.offTape !== undefined) call.offTape = served.offTape
-        return served.result
-      } catch (error) {
-        if (error instanceof ReplayedToolError && error.offTape !== undefined) call.offTape = error.offTape
-        throw error
-      }
-    },
-    async io(read) {
-      const lane = laneOf(read.agents)
-      const served = await tools.io({
-        name: read.name,
-        arguments: read.key ?? null,
-        live: read.live,
-        ...(lane === undefined ? {} : { lane }),
-      })
-      return served.result
-    },
-    variant: (name): Json | undefined => job.arm.variants?.[name],
-    now: () => play.tape.instant('now') ?? play.clock.now(),
-    random: () => play.tape.instant('random') ?? random(),
-  }
-}
-
-function laneOf(agents: readonly string[]): string | undefined {
-  return agents.length > 1 ? agents[agents.length - 1] : undefined
 }
 
 function rolloutAttributes({ task, run, arm, repeat }: RolloutJob): Record<string, string | number> {

@@ -7,21 +7,29 @@ import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
 import { Tape } from '../tape/tape.ts'
 import { announcing } from './announcing.ts'
 import { rounded } from './episode-recorder.ts'
+import { loadAgent } from './load-agent.ts'
 import { playLoop } from './loop.ts'
 import { playModule } from './module.ts'
 import { rolloutSeed, seededIds } from './seeded.ts'
 import { toolAnswers } from './tool-answers.ts'
 import type { Harness, Played, RolloutDeps, RolloutJob, RolloutResult } from './types.ts'
+import { systemTimers, VirtualClock } from './virtual/virtual-clock.ts'
 
 /** @throws HomegroundError for wrong settings (an arm, a mock, a module that is not there); what `deps.signal` was aborted with */
-export async function executeRollout(job: RolloutJob, deps: RolloutDeps): Promise<RolloutResult> {
+export async function executeRollout(job: RolloutJob, deps: RolloutDeps, options: { onBegin?(): void } = {}): Promise<RolloutResult> {
+  // Loading the product is not the rollout's time.
+  if (job.harness.kind === 'module') await loadAgent(job)
+  options.onBegin?.()
   const started = deps.monotonicMs()
   const stopping = new AbortController()
   const signal = deps.signal === undefined ? stopping.signal : AbortSignal.any([deps.signal, stopping.signal])
   const tape = new Tape(job.entries, { tools: job.tools, allowLive: job.allowLive })
   const failures: GatewayAnswer[] = []
-  const model = watched(announcing(sourceOf(job, deps), tape), job, failures)
-  const tools = toolAnswers({ tape, folder: job.folder, stop: (reason) => stopping.abort(reason) })
+  const untranslated = new Set<string>()
+  const model = watched(announcing(sourceOf(job, deps), tape), job, { failures, untranslated })
+  const stop = (reason: HomegroundError): void => stopping.abort(reason)
+  const clock = recordedClock(job, deps)
+  const tools = toolAnswers({ tape, folder: job.folder, stop })
   const timer = timeoutOf(job) === undefined ? undefined : setTimeout(() => stopping.abort(timeout(job)), timeoutOf(job))
   let played: Played
   try {
@@ -33,13 +41,21 @@ export async function executeRollout(job: RolloutJob, deps: RolloutDeps): Promis
       deps,
       signal,
       ids: seededIds(rolloutSeed(job)),
-      clock: recordedClock(job, deps),
+      clock,
+      stop,
     })
   } finally {
     clearTimeout(timer)
+    clock.close()
   }
   deps.signal?.throwIfAborted()
-  return resultOf(played, { tape, reason: stopping.signal.reason, failures, durationMs: rounded(deps.monotonicMs() - started) })
+  return resultOf(played, {
+    tape,
+    reason: stopping.signal.reason,
+    failures,
+    untranslated,
+    durationMs: rounded(deps.monotonicMs() - started),
+  })
 }
 
 function harnessOf(job: RolloutJob): Harness {
@@ -80,23 +96,22 @@ function recordedCalls(job: RolloutJob, recording: Episode): RecordedLane[] {
 }
 
 /** Notes the calls that failed in the end: a score made of a broken endpoint would be a lie. */
-function watched(source: ModelSource, job: RolloutJob, failures: GatewayAnswer[]): ModelSource {
+function watched(source: ModelSource, job: RolloutJob, seen: Pick<End, 'failures' | 'untranslated'>): ModelSource {
   if (job.arm.model === 'recorded') return source
   return {
     async answer(request) {
       const answer = await source.answer(request)
-      if (answer.response === undefined) failures.push(answer)
+      if (answer.response === undefined) seen.failures.push(answer)
+      for (const name of answer.untranslated) seen.untranslated.add(name)
       return answer
     },
   }
 }
 
-/** Begins when the task was recorded, and goes on as the system's does. */
-function recordedClock(job: RolloutJob, deps: RolloutDeps): { now(): number } {
-  const began = deps.monotonicMs()
+/** Begins when the task was recorded. */
+function recordedClock(job: RolloutJob, deps: RolloutDeps): VirtualClock {
   const recorded = Date.parse(job.task.source.startedAt ?? '')
-  const start = Number.isNaN(recorded) ? deps.now() : recorded
-  return { now: () => Math.floor(start + deps.monotonicMs() - began) }
+  return new VirtualClock(Number.isNaN(recorded) ? deps.now() : recorded, systemTimers)
 }
 
 function timeoutOf(job: RolloutJob): number | undefined {
@@ -110,7 +125,8 @@ function timeout(job: RolloutJob): Error {
 interface End {
   tape: Tape
   reason: unknown
-  failures: readonly GatewayAnswer[]
+  failures: GatewayAnswer[]
+  untranslated: Set<string>
   durationMs: number
 }
 
@@ -129,6 +145,7 @@ function resultOf(played: Played, end: End): RolloutResult {
     live: report.live,
     ...(played.userTurns === undefined ? {} : { userTurns: played.userTurns }),
     ...(divergence === undefined ? {} : { divergence }),
+    ...(end.untranslated.size === 0 ? {} : { untranslated: [...end.untranslated] }),
     usage: usageOf(played.episode),
     durationMs: end.durationMs,
   }
@@ -137,6 +154,7 @@ function resultOf(played: Played, end: End): RolloutResult {
 function endOf(played: Played, { reason, failures }: End): Pick<RolloutResult, 'stop' | 'error'> {
   if (HomegroundError.is(reason) && reason.code === 'off-tape')
     return { stop: 'off-tape', error: { type: 'off-tape', message: reason.message } }
+  if (HomegroundError.is(reason)) return { stop: 'error', error: { type: reason.code, message: `${reason.message}: ${reason.hint}` } }
   if (reason instanceof Error && reason.name === 'TimeoutError')
     return { stop: 'timeout', error: { type: 'timeout', message: reason.message } }
   const [failure] = failures

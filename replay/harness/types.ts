@@ -1,10 +1,11 @@
 // One rollout: a task played once by an arm. The job is plain data, so that it can be handed to another thread; so is its result.
-import type { Episode, Json, Usage } from '@homeground/sdk/trace'
+import type { Episode, HomegroundError, Json, Usage } from '@homeground/sdk/trace'
 import type { EnvironmentFile, HarnessSettings, TapeEntry, Task, ToolSettings } from '../environment/types.ts'
 import type { EndpointDeps } from '../gateway/endpoint.ts'
 import type { ModelSource } from '../gateway/types.ts'
 import type { Arm, Rollout } from '../run/types.ts'
 import type { Tape } from '../tape/tape.ts'
+import type { VirtualClock } from './virtual/virtual-clock.ts'
 
 export interface RolloutJob {
   task: Task
@@ -44,6 +45,8 @@ export interface RolloutResult {
   live: string[]
   userTurns?: { served: number; afterDivergence: number }
   divergence?: { step: number; kind: string }
+  /** Request parameters that the arm's dialect could not say. */
+  untranslated?: string[]
   usage: Usage
   durationMs: number
 }
@@ -60,7 +63,9 @@ export interface Play {
   signal: AbortSignal
   ids: { trace: string; span(): string }
   /** The rollout's own time: begins when the recording began. */
-  clock: { now(): number }
+  clock: VirtualClock
+  /** Ends the rollout at once, for this reason. */
+  stop(reason: HomegroundError): void
 }
 
 /** How a harness ended: the episode, and why it stopped. */

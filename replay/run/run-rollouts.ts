@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import type { Environment, HarnessSettings, Split } from '../environment/types.ts'
-import { executeRollout } from '../harness/rollout.ts'
+import { rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
 import { episodeCostUsd, type Prices, readPrices } from '../rubric/cost.ts'
 import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-graders.ts'
@@ -39,6 +39,8 @@ export interface RunOptions {
   prices?: Prices
   onProgress?(progress: Progress): void
   signal?: AbortSignal
+  /** Worker threads for harness `module`; 0 plays in this thread. @default one a core, at most `concurrency` */
+  threads?: number
   deps?: Partial<RolloutDeps>
 }
 
@@ -60,6 +62,13 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   const folder = await RunFolder.open(options.folder, file)
   const deps: RolloutDeps = { ...systemDeps(), ...options.deps, ...(options.signal === undefined ? {} : { signal: options.signal }) }
   const tasks = new TaskSource(environment, { recordings: file.arms.some((arm) => arm.model === 'recorded') })
+  const concurrency = Math.max(1, options.concurrency ?? 4)
+  const executor = rolloutExecutor({
+    harness: file.harness,
+    concurrency,
+    deps,
+    ...(options.threads === undefined ? {} : { threads: options.threads }),
+  })
   const prices = options.prices ?? readPrices()
   const outside = openOutsideGraders(environment.folder)
   const progress: Progress = { done: folder.doneCount, planned: folder.plan.size, ran: 0, errors: 0 }
@@ -77,7 +86,7 @@ export async function runRollouts(environment: Environment, options: RunOptions)
         options.signal?.throwIfAborted()
         const planned = folder.plan.at(index)
         const job = await jobOf(environment, folder.file, planned, tasks, options)
-        const result = await executeRollout(job, deps)
+        const result = await executor.run(job)
         const rollout = await scored(environment, job, result, prices, outside)
         await folder.add(index, rollout, result.episode)
         progress.ran += 1
@@ -89,8 +98,9 @@ export async function runRollouts(environment: Environment, options: RunOptions)
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 4) }, work))
+    await Promise.all(Array.from({ length: concurrency }, work))
   } finally {
+    await executor.close()
     await Promise.all([folder.close(), outside.close()])
   }
   if (options.signal?.aborted === true) {
@@ -197,6 +207,7 @@ function rolloutOf(
     ...(result.staleReads === 0 ? {} : { staleReads: result.staleReads }),
     ...(result.userTurns === undefined ? {} : { userTurns: result.userTurns }),
     ...(result.divergence === undefined ? {} : { divergence: result.divergence }),
+    ...(result.untranslated === undefined ? {} : { untranslated: result.untranslated }),
     usage: result.usage,
     ...(costUsd === undefined ? {} : { costUsd }),
     durationMs: result.durationMs,

@@ -62,6 +62,8 @@ export const rolloutSchema = z.strictObject({
   staleReads: z.int().exactOptional(),
   userTurns: z.strictObject({ served: z.int(), afterDivergence: z.int() }).exactOptional(),
   divergence: z.strictObject({ step: z.int(), kind: z.string() }).exactOptional(),
+  /** Request parameters that the arm's dialect could not say. */
+  untranslated: z.array(z.string()).exactOptional(),
   usage: usageSchema,
   costUsd: z.number().exactOptional(),
   durationMs: z.number(),

@@ -21,6 +21,7 @@ export const errorCodes = {
     exit: 2,
     meaning: 'The product did not answer the replay handshake: it does not use the SDK, or another copy of it.',
   },
+  'unwrapped-network': { exit: 3, meaning: 'In replay: the product tried to reach the network on its own.' },
   'off-tape': { exit: 3, meaning: 'In replay: a tool call left the tape and the miss policy is fail.' },
   'run-mismatch': { exit: 2, meaning: 'The run folder was made with other settings, or from an environment that has changed since.' },
   'python-missing': { exit: 2, meaning: "The trainer's Python environment is not there, or of another version." },

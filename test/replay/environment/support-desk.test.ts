@@ -39,7 +39,7 @@ async function verified(name: string, harness: HarnessSettings, unit: 'episode' 
   await buildEnvironment(episodes, { name, folder: path.join(folder, name), homeground: '0.1.0', harness, unit })
   const environment = await openEnvironment(path.join(folder, name))
   try {
-    return await verifyEnvironment(environment)
+    return await verifyEnvironment(environment, { threads: 0 })
   } finally {
     await environment.close()
   }

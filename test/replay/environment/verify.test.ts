@@ -21,7 +21,7 @@ async function verified(episodes: Episode[], harness?: HarnessSettings): Promise
   await buildEnvironment(episodes, { name: 'env', folder: path.join(folder, 'env'), homeground: '0.1.0', ...(harness ? { harness } : {}) })
   const environment = await openEnvironment(path.join(folder, 'env'))
   try {
-    return await verifyEnvironment(environment)
+    return await verifyEnvironment(environment, { threads: 0 })
   } finally {
     await environment.close()
   }

@@ -79,7 +79,13 @@ async function build(episodes: Episode[], more: Partial<BuildOptions> = {}): Pro
 async function run(options: Partial<RunOptions> = {}): Promise<Rollout[]> {
   if (environment === undefined) throw new Error('build first')
   const out = path.join(folder, 'run')
-  await runRollouts(environment, { arms: [{ name: 'a', model: 'other', url: server.url }], folder: out, homeground: '0.1.0', ...options })
+  await runRollouts(environment, {
+    arms: [{ name: 'a', model: 'other', url: server.url }],
+    folder: out,
+    homeground: '0.1.0',
+    threads: 0,
+    ...options,
+  })
   const lines: Rollout[] = []
   for await (const line of (await openRun(out)).rollouts()) lines.push(line)
   return lines
@@ -89,7 +95,7 @@ describe('harness module', () => {
   test("reproduces the product's own runs: tools, reads, clock, dice, errors, parallel calls and sub-agents", async () => {
     await build(await record(...asks))
     world.day = '2030-12-31'
-    const report = await verifyEnvironment(await build(await record(...asks)))
+    const report = await verifyEnvironment(await build(await record(...asks)), { threads: 0 })
     expect(report.divergences).toEqual([])
     expect(report).toMatchObject({ tasks: 4, share: 1, offTape: 0 })
     expect(ran).toEqual([])
@@ -97,7 +103,7 @@ describe('harness module', () => {
 
   test('reproduces a product that streams', async () => {
     faults.stream = true
-    const report = await verifyEnvironment(await build(await record(...asks)))
+    const report = await verifyEnvironment(await build(await record(...asks)), { threads: 0 })
     expect(report.divergences).toEqual([])
   })
 
@@ -106,7 +112,7 @@ describe('harness module', () => {
     ['random', 'unwrapped-random', 'request.messages[0].parts[0].content'],
   ] as const)('names an unwrapped %s by step and path', async (fault, cause, at) => {
     faults[fault] = true
-    const report = await verifyEnvironment(await build(await record('One kite please')))
+    const report = await verifyEnvironment(await build(await record('One kite please')), { threads: 0 })
     expect(report.divergences).toMatchObject([{ step: 4, what: 'model call', path: at, cause }])
   })
 
@@ -117,7 +123,7 @@ describe('harness module', () => {
     await build(await record('One kite please'))
     faults[fault] = true
     if (environment === undefined) throw new Error('no environment')
-    const report = await verifyEnvironment(environment)
+    const report = await verifyEnvironment(environment, { threads: 0 })
     expect(report).toMatchObject({ share: 0, divergences: [{ step: 4, what: 'model call', path: at, cause }] })
   })
 
@@ -155,7 +161,7 @@ describe('harness module', () => {
   test('plays the turns of a session one after another, as one rollout', async () => {
     const episodes = await record('One kite please', 'Look twice, then a kite')
     const session = episodes.map((episode) => ({ ...episode, session: 's1' }))
-    const report = await verifyEnvironment(await build(session, { unit: 'session' }))
+    const report = await verifyEnvironment(await build(session, { unit: 'session' }), { threads: 0 })
     expect(report).toMatchObject({ tasks: 1, share: 1, divergences: [] })
     const [rollout] = await run()
     expect(rollout).toMatchObject({ userTurns: { served: 1, afterDivergence: 0 }, offTape: { count: 0 } })

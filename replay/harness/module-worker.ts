@@ -1,0 +1,35 @@
+// A worker thread's main: plays rollouts of the product's code, several at a time, each with its own clock, dice and guard.
+import { parentPort } from 'node:worker_threads'
+import { systemDeps } from '../run/system-deps.ts'
+import { executeRollout } from './rollout.ts'
+import type { RolloutDeps } from './types.ts'
+import { installVirtualGlobals } from './virtual/globals.ts'
+import { outsideScope } from './virtual/scope.ts'
+import { type FromWorker, faultOf, type ToWorker } from './worker-messages.ts'
+
+// The system's own, before the product's are replaced.
+const system = systemDeps()
+const stopping = new AbortController()
+const deps: RolloutDeps = {
+  ...system,
+  fetch: (input, init) => outsideScope(() => system.fetch(input, init)),
+  sleep: (ms, signal) => outsideScope(() => system.sleep(ms, signal)),
+  signal: stopping.signal,
+}
+installVirtualGlobals()
+
+const port = parentPort
+if (port === null) throw new Error('module-worker runs as a worker thread only')
+const send = (message: FromWorker): void => port.postMessage(message)
+
+port.on('message', (message: ToWorker) => {
+  if (message.kind === 'abort') {
+    stopping.abort(new Error('the run was stopped'))
+    return
+  }
+  const { id, job } = message
+  executeRollout(job, deps, { onBegin: () => send({ kind: 'begun', id }) }).then(
+    (result) => send({ kind: 'result', id, result }),
+    (error: unknown) => send({ kind: 'fault', id, fault: faultOf(error) }),
+  )
+})

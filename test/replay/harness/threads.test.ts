@@ -1,0 +1,174 @@
+// The product in worker threads, as `env verify` and `run` play it: virtual time and dice, a guarded network, crashes contained.
+import fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type ModelServer, startModelServer } from '@homeground/sdk/testing'
+import { assembleEpisodes, type Episode, normaliseSpan } from '@homeground/sdk/trace'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { buildEnvironment } from '../../../replay/environment/build.ts'
+import { openEnvironment } from '../../../replay/environment/open.ts'
+import type { Environment, HarnessSettings } from '../../../replay/environment/types.ts'
+import { verifyEnvironment } from '../../../replay/environment/verify.ts'
+import { openRun } from '../../../replay/run/open-run.ts'
+import { type RunOptions, runRollouts } from '../../../replay/run/run-rollouts.ts'
+import type { Rollout } from '../../../replay/run/types.ts'
+// @ts-expect-error: a compiled product has no types here
+import { agent, exporter, hg, useModel } from '../support/threaded-product.mjs'
+
+const product = fileURLToPath(new URL('../support/threaded-product.mjs', import.meta.url))
+let server: ModelServer
+let elsewhere: http.Server
+let visits = 0
+let folder: string
+let environment: Environment | undefined
+
+beforeAll(async () => {
+  server = await startModelServer({
+    policy: ({ body }) => {
+      const messages = body['messages'] as { role: string; content: string }[]
+      return messages.at(-1)?.role === 'tool'
+        ? 'Done.'
+        : { toolCalls: [{ name: 'look', arguments: { at: messages.at(-1)?.content ?? '' } }] }
+    },
+  })
+  useModel(server.url)
+  elsewhere = http.createServer((_, response) => {
+    visits += 1
+    response.end('{}')
+  })
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+  process.env['ELSEWHERE'] = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  await server.close()
+  elsewhere.closeAllConnections()
+  elsewhere.close()
+  delete process.env['ELSEWHERE']
+})
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-threads-'))
+})
+afterEach(async () => {
+  delete process.env['PLANTED']
+  await environment?.close()
+  environment = undefined
+  fs.rmSync(folder, { recursive: true, force: true })
+})
+
+async function record(...asks: string[]): Promise<Episode[]> {
+  for (const ask of asks) await agent({ ask })
+  await hg.flush()
+  const episodes = assembleEpisodes(exporter.spans.map(normaliseSpan), [])
+  exporter.reset()
+  return episodes
+}
+
+async function build(episodes: Episode[], more: Partial<Extract<HarnessSettings, { kind: 'module' }>> = {}): Promise<Environment> {
+  await buildEnvironment(episodes, {
+    name: 'threaded',
+    folder: path.join(folder, 'env'),
+    homeground: '0.1.0',
+    harness: { kind: 'module', module: `${product}#agent`, timeoutMs: 20_000, ...more },
+  })
+  environment = await openEnvironment(path.join(folder, 'env'))
+  return environment
+}
+
+async function run(name: string, options: Partial<RunOptions> = {}): Promise<Rollout[]> {
+  if (environment === undefined) throw new Error('build first')
+  const out = path.join(folder, name)
+  await runRollouts(environment, {
+    arms: [{ name: 'a', model: 'other', url: server.url }],
+    folder: out,
+    homeground: '0.1.0',
+    threads: 2,
+    ...options,
+  })
+  const lines: Rollout[] = []
+  for await (const line of (await openRun(out)).rollouts()) lines.push(line)
+  return lines
+}
+
+const planted = (...faults: string[]) => {
+  process.env['PLANTED'] = faults.join(' ')
+}
+
+describe('the product in worker threads', { timeout: 120_000 }, () => {
+  test('is reproduced on another day, with the day of the recording', async () => {
+    const [episode] = await record('one')
+    if (episode === undefined) throw new Error('nothing recorded')
+    // As if recorded long ago.
+    const old = JSON.parse(JSON.stringify(episode).replaceAll(episode.startedAt.slice(0, 10), '2024-02-29'))
+    const report = await verifyEnvironment(await build([old]))
+    expect(report.divergences).toEqual([])
+  })
+
+  test.each([
+    ['clock', 'unwrapped-clock'],
+    ['dice', 'unwrapped-random'],
+  ])('has an unwrapped %s named', async (fault, cause) => {
+    planted(fault)
+    const report = await verifyEnvironment(await build(await record('one')))
+    expect(report.divergences).toMatchObject([{ step: 1, path: 'request.messages[0].parts[0].content', cause }])
+  })
+
+  test.each([
+    ['fetch', /GET http:\/\/127\.0\.0\.1:\d+\/profile/],
+    ['http', /127\.0\.0\.1:\d+/],
+    ['socket', /127\.0\.0\.1:\d+/],
+  ])('is stopped where it reaches the network by %s, and told what to wrap', async (fault, target) => {
+    const environment = await build(await record('one'))
+    planted(fault)
+    visits = 0
+    const report = await verifyEnvironment(environment)
+    expect(report.divergences).toMatchObject([{ cause: 'unwrapped-network' }])
+    const [rollout] = await run('run')
+    expect(rollout).toMatchObject({
+      score: null,
+      stop: 'error',
+      error: { type: 'unwrapped-network', message: expect.stringMatching(target) },
+    })
+    expect(rollout?.error?.message).toContain('hg.io(name, fn)')
+    expect(visits).toBe(0)
+  })
+
+  test('may reach a host that the environment allows', async () => {
+    planted('fetch', 'http')
+    const report = await verifyEnvironment(await build(await record('one'), { allowNetwork: ['127.0.0.1'] }))
+    expect(report).toMatchObject({ share: 1 })
+  })
+
+  test('sleeps on its own clock: minutes take no time, and are the same every time', async () => {
+    const environment = await build(await record('one', 'two', 'three', 'four'))
+    planted('sleep', 'dice', 'race')
+    const started = Date.now()
+    const first = await run('one', { concurrency: 1 })
+    await run('eight', { concurrency: 8 })
+    expect(Date.now() - started).toBeLessThan(60_000)
+    expect(first.map((line) => line.error)).toEqual([undefined, undefined, undefined, undefined])
+    const read = (name: string, file: string) => fs.readFileSync(path.join(folder, name, file), 'utf8')
+    const untimed = (text: string) => text.replace(/"durationMs":[\d.]+/g, '')
+    expect(untimed(read('eight', 'rollouts.jsonl'))).toBe(untimed(read('one', 'rollouts.jsonl')))
+    const prompts = (name: string) => read(name, 'episodes.jsonl').match(/Today is[^"]*/g)
+    expect(prompts('eight')).toEqual(prompts('one'))
+    expect(prompts('one')?.[0]).toMatch(/^Today is \d{4}-\d\d-\d\d\. Ticket [0-9a-f-]{36}, 0\.\d+\. Slept 900\d\d\. fast$/)
+    expect(environment.size).toBe(4)
+  })
+
+  test.each(['crash', 'stray', 'spin'])(
+    'that takes its thread down (%s) is one failed rollout; its neighbours are played',
+    async (fault) => {
+      await build(await record('one', 'crash here', 'two'), { timeoutMs: 2_000 })
+      planted(fault)
+      const lines = await run('run', { concurrency: 3, threads: 1 })
+      expect(lines.map((line) => [line.stop, line.error?.type])).toEqual([
+        ['done', undefined],
+        fault === 'spin' ? ['timeout', 'timeout'] : ['error', 'crash'],
+        ['done', undefined],
+      ])
+    },
+  )
+})

@@ -1,0 +1,66 @@
+// A product for worker threads: compiled as users' products are. It uses clock, dice and timers as anyone would; PLANTED names a fault.
+import { randomUUID } from 'node:crypto'
+import http from 'node:http'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { homeground } from '@homeground/sdk'
+import { MemoryExporter } from '@homeground/sdk/testing'
+import OpenAI from 'openai'
+
+export const exporter = new MemoryExporter()
+export const hg = homeground({ project: 'threaded', exporter })
+const client = hg.wrap(new OpenAI({ apiKey: 'none', baseURL: 'http://127.0.0.1:9/v1', maxRetries: 0 }))
+export const useModel = (url) => {
+  client.baseURL = url
+}
+
+const look = hg.tool({
+  name: 'look',
+  description: 'Looks',
+  parameters: { type: 'object', properties: { at: { type: 'string' } } },
+  effect: 'read',
+  execute: async ({ at }) => `seen ${at}`,
+})
+
+export const agent = hg.agent('threaded', async ({ ask }) => {
+  const planted = process.env.PLANTED ?? ''
+  const parts = [`Today is ${new Date().toISOString().slice(0, 10)}.`]
+  if (planted.includes('clock'))
+    parts.push(`Now ${new Date(performance.timeOrigin + Number(process.hrtime.bigint() / 1_000_000n)).toISOString()}.`)
+  if (planted.includes('dice')) parts.push(`Ticket ${randomUUID()}, ${Math.random()}.`)
+  if (planted.includes('sleep')) {
+    const before = Date.now()
+    await sleep(60_000)
+    await new Promise((resolve) => setTimeout(resolve, 30_000))
+    parts.push(`Slept ${Date.now() - before}.`)
+  }
+  if (planted.includes('race')) {
+    const slow = new Promise((resolve) => setTimeout(() => resolve('slow'), 5_000))
+    const fast = new Promise((resolve) => setTimeout(() => resolve('fast'), 1_000))
+    parts.push(await Promise.race([slow, fast]))
+  }
+  if (planted.includes('fetch')) await fetch(`${process.env.ELSEWHERE}/profile`)
+  if (planted.includes('http')) {
+    await new Promise((resolve, reject) => http.get(`${process.env.ELSEWHERE}/profile`, resolve).on('error', reject))
+  }
+  if (planted.includes('socket')) {
+    await new Promise((resolve, reject) =>
+      net.connect(Number(new URL(process.env.ELSEWHERE).port), '127.0.0.1', resolve).on('error', reject),
+    )
+  }
+  if (planted.includes('crash') && ask.includes('crash')) process.exit(3)
+  if (planted.includes('stray') && ask.includes('crash')) setImmediate(() => Promise.reject(new RangeError('stray')))
+  if (planted.includes('spin') && ask.includes('crash')) for (;;);
+  if (planted.includes('print')) console.log('noise on stdout')
+  const messages = [
+    { role: 'system', content: parts.join(' ') },
+    { role: 'user', content: ask },
+  ]
+  for (;;) {
+    const completion = await client.chat.completions.create({ model: 'm', messages, tools: hg.toolDefinitions() })
+    const message = completion.choices[0].message
+    messages.push(message)
+    if (!message.tool_calls?.length) return message.content
+    for (const call of message.tool_calls) messages.push({ role: 'tool', tool_call_id: call.id, content: (await look.call(call)).content })
+  }
+})
