@@ -1,5 +1,6 @@
 // Kafka options and stores for tests of the Kafka queue.
 import { type KafkaOptions, kafkaOptions, kafkaSettings } from '../../collector/queue/kafka/index.ts'
+import type { Queue } from '../../collector/queue/types.ts'
 import type { ReceivedFeedbackRow, ReceivedSpanRow } from '../../store/index.ts'
 
 /** As the settings of a process would give them, with what a test changes. */
@@ -27,4 +28,14 @@ export function memoryStore(before: (rows: readonly ReceivedSpanRow[]) => Promis
     },
     ping: async () => true,
   }
+}
+
+/** The sum of a metric's samples; undefined where there is none. */
+export async function metricOf(queue: Queue, name: string): Promise<number | undefined> {
+  const found = (await queue.metrics?.())?.find((one) => one.name === name)
+  return found?.samples.reduce((sum, { value }) => sum + value, 0)
+}
+
+export function lagOf(queue: Queue): Promise<number | undefined> {
+  return metricOf(queue, 'homeground_kafka_lag')
 }

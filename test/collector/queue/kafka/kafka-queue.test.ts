@@ -1,11 +1,14 @@
+import fs from 'node:fs'
 import { HomegroundError } from '@homeground/sdk/trace'
+import kafkajs from 'kafkajs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openKafkaQueue } from '../../../../collector/queue/kafka/index.ts'
 import type { KafkaOptions } from '../../../../collector/queue/kafka/options.ts'
+import { encodeRows } from '../../../../collector/queue/kafka/payload.ts'
 import type { Queue } from '../../../../collector/queue/types.ts'
 import { memoryLog } from '../../../support/collector.ts'
 import { kafkaIsMissing, useKafka } from '../../../support/kafka.ts'
-import { kafkaOptionsFor, memoryStore } from '../../../support/kafka-queue.ts'
+import { kafkaOptionsFor, lagOf, memoryStore, metricOf } from '../../../support/kafka-queue.ts'
 import { spanId, spanRow, traceId } from '../../../support/span-rows.ts'
 import { until } from '../../../support/until.ts'
 
@@ -83,7 +86,7 @@ describe.skipIf(kafkaIsMissing)('the Kafka queue', { timeout: 120_000 }, () => {
     })
     expect(log.lines.some(({ message }) => message.includes('smaller messages'))).toBe(true)
     await until(
-      async () => (await lag(queue)) === 0,
+      async () => (await lagOf(queue)) === 0,
       () => 'the lag stays',
       20_000,
     )
@@ -97,26 +100,103 @@ describe.skipIf(kafkaIsMissing)('the Kafka queue', { timeout: 120_000 }, () => {
     const queue = await start(options({ sessionTimeoutMs: 2_000 }), store)
     await queue.publishSpans([spanRow()], 1)
     await until(
-      async () => (await lag(queue)) === 1,
+      async () => (await lagOf(queue)) === 1,
       () => 'no lag',
     )
     await new Promise((resolve) => setTimeout(resolve, 5_000))
     expect(await queue.ready()).toBe(true)
     isAway = false
     await until(
-      async () => store.spans.length === 1 && (await lag(queue)) === 0,
+      async () => store.spans.length === 1 && (await lagOf(queue)) === 0,
       () => `${store.spans.length} spans`,
       20_000,
     )
-    expect(await metric(queue, 'homeground_ingest_consumer_rebuilds_total')).toBe(0)
+    expect(await metricOf(queue, 'homeground_ingest_consumer_rebuilds_total')).toBe(0)
+  })
+
+  test('reads every codec of Kafka, and writes what it is told to', async () => {
+    const kafka = options()
+    const store = memoryStore()
+    const codecs = ['none', 'gzip', 'snappy', 'lz4'] as const
+    for (const [n, compression] of codecs.entries()) {
+      const receiver = await start({ ...kafka, compression })
+      await receiver.publishSpans([spanRow({ spanId: spanId(n + 1), requestBody: compression.repeat(500) })], 1)
+    }
+    // kafkajs writes no zstd, nor does Node 20: frames of blocks that are not compressed are valid zstd.
+    const { CompressionCodecs, CompressionTypes, Kafka } = kafkajs
+    const reading = CompressionCodecs[CompressionTypes.ZSTD]
+    CompressionCodecs[CompressionTypes.ZSTD] = () => ({ ...reading(), compress: async ({ buffer }: { buffer: Buffer }) => rawZstd(buffer) })
+    const producer = new Kafka({ brokers: [broker.address], logLevel: kafkajs.logLevel.NOTHING }).producer()
+    await producer.connect()
+    const [value] = encodeRows('spans', [spanRow({ spanId: spanId(5), requestBody: 'zstd'.repeat(500) })], 100_000, () => 1n)
+    await producer.send({
+      topic: kafka.topic,
+      compression: CompressionTypes.ZSTD,
+      messages: [{ key: value?.key ?? '', value: value?.value ?? null }],
+    })
+    await producer.disconnect()
+    CompressionCodecs[CompressionTypes.ZSTD] = reading
+
+    await start(kafka, store)
+    await until(
+      () => store.spans.length >= 5,
+      () => `${store.spans.map(({ requestBody }) => requestBody.slice(0, 8))}`,
+      40_000,
+    )
+    expect(store.spans.map(({ requestBody }) => requestBody).sort()).toEqual([...codecs, 'zstd'].map((name) => name.repeat(500)).sort())
+  })
+
+  test('sets no timer a millisecond while nothing happens', async () => {
+    const queue = await start(options())
+    await queue.publishSpans([spanRow()], 1)
+    const original = globalThis.setTimeout
+    let timers = 0
+    globalThis.setTimeout = Object.assign((...given: Parameters<typeof setTimeout>) => {
+      timers += 1
+      return original(...given)
+    }, original)
+    try {
+      await new Promise((resolve) => original(resolve, 2_000))
+    } finally {
+      globalThis.setTimeout = original
+    }
+    // Unmended, each connection sets a new one as soon as the last has run: many hundreds.
+    expect(timers).toBeLessThan(60)
+  })
+
+  test('logs in with user and password, and says at once when they are refused', async () => {
+    const sasl = { mechanism: 'plain', username: 'collector', password: 'secret' } as const
+    const topic = broker.name('rows')
+    const queue = await start(kafkaOptionsFor(broker.saslAddress, topic, { sasl }))
+    await queue.publishSpans([spanRow()], 1)
+    const refused = start(kafkaOptionsFor(broker.saslAddress, topic, { sasl: { ...sasl, password: 'wrong' } }))
+    await expect(refused).rejects.toMatchObject({ code: 'queue-unavailable', retryable: false })
+    await refused.catch((error: Error) => expect(error.message).not.toContain('wrong'))
+  })
+
+  test('speaks TLS to a broker whose certificate it is told to trust, and to no other', async () => {
+    const topic = broker.name('rows')
+    const ca = fs.readFileSync(broker.certificateFile, 'utf8')
+    const queue = await start(kafkaOptionsFor(broker.tlsAddress, topic, { tls: { ca } }))
+    await queue.publishSpans([spanRow()], 1)
+    const distrusted = openKafkaQueue({
+      kafka: kafkaOptionsFor(broker.tlsAddress, topic, { tls: {} }),
+      log: memoryLog(),
+      startTimeoutMs: 2_000,
+    })
+    await expect(distrusted).rejects.toMatchObject({
+      code: 'queue-unavailable',
+      message: expect.stringMatching(/self-signed|certificate/i),
+    })
   })
 })
 
-async function metric(queue: Queue, name: string): Promise<number | undefined> {
-  const found = (await queue.metrics?.())?.find((one) => one.name === name)
-  return found?.samples.reduce((sum, { value }) => sum + value, 0)
-}
-
-function lag(queue: Queue): Promise<number | undefined> {
-  return metric(queue, 'homeground_kafka_lag')
+/** One zstd frame of one raw block (RFC 8878): single segment, content size in four bytes. */
+function rawZstd(bytes: Buffer): Buffer {
+  const head = Buffer.alloc(12)
+  head.writeUInt32LE(0xfd2fb528, 0)
+  head.writeUInt8(0xa0, 4)
+  head.writeUInt32LE(bytes.length, 5)
+  head.writeUIntLE((bytes.length << 3) | 1, 9, 3)
+  return Buffer.concat([head, bytes])
 }
