@@ -1,5 +1,5 @@
 // Sees the body of a Response as its reader reads it. The Response is never rebuilt or cloned, no byte passes through our hands: its own readers are hooked
-// and every promise that the caller gets is the original one.
+// and the promises that the caller gets are the original ones (but json(), which is its text parsed).
 
 /** Told what the caller has read. Calls after the first `end` are nothing. */
 export interface BodyWatcher {
@@ -164,6 +164,10 @@ function relay(stream: ReadableStream<unknown>): ReadableStream<unknown> {
 function watchMethod(response: Response, method: (typeof readers)[number], watcher: BodyWatcher): void {
   const original: unknown = Reflect.get(response, method)
   if (typeof original !== 'function') return
+  if (original === Response.prototype.json && response.text === Response.prototype.text) {
+    override(response, method, () => jsonOfText(response, watcher))
+    return
+  }
   override(response, method, (...given: unknown[]) => {
     const promise: Promise<unknown> = Reflect.apply(original, response, given)
     promise.then(
@@ -176,6 +180,23 @@ function watchMethod(response: Response, method: (typeof readers)[number], watch
     )
     return promise
   })
+}
+
+/**
+ * What the native json() gives, by way of text(): the body is recorded as it was sent. Written again from its value it would have lost
+ * integers beyond 2^53, and it would cost the caller's tick.
+ */
+async function jsonOfText(response: Response, watcher: BodyWatcher): Promise<unknown> {
+  let text: string
+  try {
+    text = await Response.prototype.text.call(response)
+  } catch (error) {
+    watcher.end({ error })
+    throw error
+  }
+  watcher.whole(text)
+  watcher.end('done')
+  return JSON.parse(text)
 }
 
 function override(target: object, key: string | symbol, value: (...given: unknown[]) => unknown): void {
