@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { openEnvironment } from '../replay/environment/open.ts'
 import { sealEnvironment } from '../replay/environment/seal.ts'
 import { type Verification, verifyEnvironment } from '../replay/environment/verify.ts'
+import { registerAudit } from './env-audit.ts'
 import { registerBuild } from './env-build.ts'
 import { countOf, shareOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
@@ -22,6 +23,7 @@ interface VerifyCommandOptions {
 export function register(program: Command): void {
   const env = program.command('env').description('environments: recorded traffic as tasks that can be played again')
   registerBuild(env)
+  registerAudit(env)
   env
     .command('verify')
     .description('play each task against its own recording; exit 1 where too few are reproduced')

@@ -1,0 +1,50 @@
+// `homeground env audit ENV`: degenerate policies against the rubric, and what is wrong with the data. Exit 1 where a hole is found.
+import type { Command } from 'commander'
+import { type AuditReport, auditEnvironment } from '../replay/audit/index.ts'
+import { openEnvironment } from '../replay/environment/open.ts'
+import { wantsJson } from './store-options.ts'
+import { inert, table } from './terminal.ts'
+
+export function registerAudit(env: Command): void {
+  env
+    .command('audit')
+    .description('look for ways to cheat an environment; exit 1 where one is found')
+    .argument('<environment>', 'the environment folder')
+    .action(async (folder: string, _options: object, command: Command) => {
+      const environment = await openEnvironment(folder)
+      try {
+        const report = await auditEnvironment(environment)
+        process.stdout.write(wantsJson(command) ? `${JSON.stringify(report)}\n` : auditText(report))
+        if (report.findings.some((finding) => finding.severity === 'hole')) process.exitCode = 1
+      } finally {
+        await environment.close()
+      }
+    })
+}
+
+function auditText(report: AuditReport): string {
+  const rows = [report.recorded, ...report.policies].map(({ policy, description, score }) => [
+    policy,
+    score === null ? '–' : score.toFixed(3),
+    description,
+  ])
+  const holes = report.findings.filter((finding) => finding.severity === 'hole').length
+  const findings = report.findings.map(
+    ({ severity, kind, where, sentence, hint, tasks }) =>
+      `${severity} (${kind}, ${inert(where)}): ${inert(sentence)}\n  hint: ${hint}\n${
+        tasks.length > 0
+          ? `  for example: ${tasks
+              .slice(0, 3)
+              .map((id) => inert(id))
+              .join(', ')}\n`
+          : ''
+      }`,
+  )
+  return [
+    table(['policy', 'score', 'it'], rows),
+    findings.join(''),
+    `${holes === 0 ? 'no holes' : holes === 1 ? '1 hole' : `${holes} holes`} in ${report.tasks} tasks\n`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n')
+}
