@@ -55,6 +55,9 @@ export const genAiAliases: Readonly<Record<string, readonly string[]>> = {
   [genAi.userId]: ['enduser.id'],
 }
 
+/** The span event that holds messages where its attributes do not. */
+export const operationDetailsEvent = 'gen_ai.client.inference.operation.details'
+
 /** On exception events. */
 export const exceptionEvent = { type: 'exception.type', message: 'exception.message' } as const
 

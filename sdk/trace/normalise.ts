@@ -1,5 +1,5 @@
 // A span becomes a row: what kind of step it is, and typed columns beside the bodies as they were sent. Pure, so that a mended normaliser mends old data too.
-import { exceptionEvent, genAi, homeground, operation } from './attributes.ts'
+import { exceptionEvent, genAi, homeground, operation, operationDetailsEvent } from './attributes.ts'
 import { finishReason } from './finish-reason.ts'
 import { foreignColumns } from './foreign/index.ts'
 import { semconvBody } from './foreign/semconv.ts'
@@ -9,7 +9,7 @@ import { SpanAttributes, textOf } from './span-attributes.ts'
 
 /** Never throws, whatever the attributes hold. Without a project the row gets `defaultProject`. */
 export function normaliseSpan(span: SpanRecord): SpanRow {
-  const attributes = new SpanAttributes(span.attributes)
+  const attributes = new SpanAttributes(withEventContent(span))
   // Our own spans carry none of another instrumentation's names; a span with both is ours.
   const foreign =
     attributes.has(homeground.api) || attributes.has(homeground.agentInput)
@@ -44,9 +44,17 @@ export function normaliseSpan(span: SpanRecord): SpanRow {
     resource: Object.fromEntries(Object.entries(span.resource).map(([key, value]) => [key.toWellFormed(), textOf(value)])),
   }
   attributes.value(genAi.operationName)
+  if (kind === 'agent' && row.input === '') row.input = attributes.text(genAi.inputMessages)
+  if (kind === 'agent' && row.output === '') row.output = attributes.text(genAi.outputMessages)
   if (kind === 'agent' && row.agentName === '') row.agentName = row.name.replace(/^invoke_agent /, '')
   row.attributes = attributes.rest()
   return row
+}
+
+/** The conventions let senders put content into an event of the span instead of its attributes. */
+function withEventContent(span: SpanRecord): Attributes {
+  const details = span.events.find((event) => event.name === operationDetailsEvent)
+  return details === undefined ? span.attributes : { ...details.attributes, ...span.attributes }
 }
 
 /** Where spans go that name no project. */

@@ -6,6 +6,7 @@ import type {
   Episode,
   IoRead,
   Json,
+  Message,
   ModelCall,
   ModelRequest,
   ModelResponse,
@@ -129,9 +130,17 @@ function readResponse(row: SpanRow): { response?: ModelResponse; tokens?: ModelC
 
 /** Another instrumentation's answer stands beside its request, in one body. */
 function foreignResponse(row: SpanRow): ModelResponse | undefined {
-  const outputs = foreignReaderOf(row.api)?.readOutputs(asObject(bodyOf(row.requestBody)) ?? {}) ?? []
-  const known = responseOfColumns(row)
-  return outputs.length === 0 ? undefined : { ...(known ?? { finishReasons: [], usage: {} }), outputs }
+  const reader = foreignReaderOf(row.api)
+  const body = asObject(bodyOf(row.requestBody)) ?? {}
+  const outputs = reader?.readOutputs(body) ?? []
+  if (outputs.length === 0) return undefined
+  const said = row.finishReasons.length === outputs.length ? row.finishReasons : reader?.readFinishReasons?.(body)
+  return { ...(responseOfColumns(row) ?? { usage: {} }), outputs, finishReasons: said ?? outputs.map(likelyFinishReason) }
+}
+
+/** Where nobody says why a model stopped: it called a tool, or it was done. */
+function likelyFinishReason(output: Message): string {
+  return output.parts.some((part) => part.type === 'tool_call') ? 'tool_call' : 'stop'
 }
 
 /** What is known of a response whose content was not captured. */

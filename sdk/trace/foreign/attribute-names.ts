@@ -31,8 +31,8 @@ export const openLlmetry = {
   entityInput: 'traceloop.entity.input',
   entityOutput: 'traceloop.entity.output',
   workflowName: 'traceloop.workflow.name',
-  sessionId: 'traceloop.association.properties.session_id',
-  userId: 'traceloop.association.properties.user_id',
+  /** What the product said about itself: session_id, user_id, and anything else. */
+  association: 'traceloop.association.properties.',
   requestType: 'llm.request.type',
   prompt: 'gen_ai.prompt.',
   completion: 'gen_ai.completion.',

@@ -1,6 +1,7 @@
 // OpenLLMetry (Traceloop): prompts and completions flattened under `gen_ai.prompt.` and `gen_ai.completion.`; workflows and tools by `traceloop.span.kind`.
 
 import { genAi } from '../attributes.ts'
+import { readContentPart } from '../dialects/openai-chat-content.ts'
 import { readArguments } from '../dialects/tool-arguments.ts'
 import type { Json, Message, Part } from '../episode.ts'
 import { finishReason } from '../finish-reason.ts'
@@ -8,17 +9,19 @@ import { asArray, asObject, asText, jsonOrText } from '../json.ts'
 import { openLlmetry as names } from './attribute-names.ts'
 import { defined } from './columns.ts'
 import { objects, unflattened } from './flattened.ts'
+import { requestParameters, requestPrefix } from './request-parameters.ts'
 import { toolDefinition } from './tool-definition.ts'
 import type { ForeignBody, ForeignReader } from './types.ts'
 
 export const openLlmetry: ForeignReader = {
   api: 'openllmetry',
   columns: (attributes, name) => {
-    const shared = defined({ session: attributes.text(names.sessionId), user: attributes.text(names.userId) })
+    const { session_id = '', user_id = '', ...tags } = attributes.under(names.association)
+    const shared = { ...defined({ session: session_id, user: user_id }), tags }
     if (attributes.has(names.requestType)) {
       attributes.text(names.requestType)
       attributes.text(names.streaming)
-      const body = attributes.json([names.prompt, names.completion, names.functions, genAi.inputMessages, genAi.outputMessages])
+      const body = attributes.json([names.prompt, names.completion, names.functions, requestPrefix])
       const reasons = objects(unflattened(body, names.completion)).map((choice) => asText(choice['finish_reason']))
       const sent = attributes.texts(genAi.responseFinishReasons)
       return {
@@ -47,7 +50,7 @@ export const openLlmetry: ForeignReader = {
     model: '',
     messages: messagesOf(body, names.prompt),
     tools: objects(unflattened(body, names.functions)).flatMap((tool) => toolDefinition(tool) ?? []),
-    parameters: {},
+    parameters: requestParameters(body),
   }),
   readOutputs: (body) => messagesOf(body, names.completion).map((message) => ({ ...message, role: message.role || 'assistant' })),
 }
@@ -70,12 +73,8 @@ function messagesOf(body: ForeignBody, prefix: string): Message[] {
 function contentParts(content: string | undefined): Part[] {
   if (content === undefined || content === '') return []
   const blocks = content.startsWith('[{') ? asArray(jsonOrText(content)) : []
-  if (blocks.length === 0) return [{ type: 'text', content }]
-  return blocks.flatMap((block): Part[] => {
-    const sent = asObject(block)
-    const text = asText(sent?.['text'])
-    return text === undefined ? (sent === undefined ? [] : [sent as unknown as Part]) : [{ type: 'text', content: text }]
-  })
+  const typed = blocks.length > 0 && blocks.every((block) => asText(asObject(block)?.['type']) !== undefined)
+  return typed ? blocks.map(readContentPart) : [{ type: 'text', content }]
 }
 
 function callPart(call: { [key: string]: Json }): Part {

@@ -1,9 +1,11 @@
 // Spans of other instrumentations that follow the GenAI semantic conventions: messages as JSON in attributes (v1.37 and later), or on an event of the span.
 import { genAi } from '../attributes.ts'
 import type { Json, Message, Part } from '../episode.ts'
+import { finishReason } from '../finish-reason.ts'
 import { asArray, asObject, asText } from '../json.ts'
 import type { SpanAttributes } from '../span-attributes.ts'
 import { objects, parsed } from './flattened.ts'
+import { requestParameters, requestPrefix } from './request-parameters.ts'
 import { toolDefinition } from './tool-definition.ts'
 import type { ForeignBody, ForeignReader } from './types.ts'
 
@@ -17,15 +19,19 @@ export const semconv: ForeignReader = {
     model: '',
     messages: [...instructions(parsed(body[genAi.systemInstructions])), ...objects(parsed(body[genAi.inputMessages])).map(messageOf)],
     tools: asArray(parsed(body[genAi.toolDefinitions])).flatMap((tool) => toolDefinition(tool) ?? []),
-    parameters: {},
+    parameters: requestParameters(body),
   }),
   readOutputs: (body) => objects(parsed(body[genAi.outputMessages])).map(messageOf),
+  readFinishReasons: (body) => {
+    const reasons = objects(parsed(body[genAi.outputMessages])).map((message) => asText(message['finish_reason']))
+    return reasons.every((reason) => reason !== undefined) ? reasons.map(finishReason) : undefined
+  },
 }
 
 /** The body of a model call's row: '' where no content was captured. */
 export function semconvBody(attributes: SpanAttributes): string {
   const body: ForeignBody = attributes.json(names)
-  return Object.keys(body).length === 0 ? '' : JSON.stringify(body)
+  return Object.keys(body).length === 0 ? '' : JSON.stringify({ ...attributes.json([requestPrefix]), ...body })
 }
 
 function instructions(value: Json | undefined): Message[] {
@@ -41,14 +47,20 @@ function messageOf(sent: { [key: string]: Json }): Message {
   return { role: asText(sent['role']) ?? 'user', ...(name === undefined ? {} : { name }), parts }
 }
 
-/** The conventions' parts are ours, but for a tool's answer, which was `result` before it was `response`. */
-function partOf(sent: { [key: string]: Json }): Part {
+/** The conventions' parts are ours, but for a tool's answer, which was `result` before it was `response`, and for nulls, which say nothing. */
+function partOf(part: { [key: string]: Json }): Part {
+  const sent = Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null))
   if (sent['type'] === 'tool_call_response') {
     const { result, ...rest } = sent
     return { ...rest, type: 'tool_call_response', response: rest['response'] ?? result ?? null }
   }
   if (sent['type'] === 'tool_call')
-    return { ...sent, type: 'tool_call', name: asText(sent['name']) ?? '', arguments: sent['arguments'] ?? asObject(sent['input']) ?? {} }
+    return {
+      ...sent,
+      type: 'tool_call',
+      name: asText(sent['name']) ?? '',
+      arguments: parsed(sent['arguments']) ?? asObject(sent['input']) ?? {},
+    }
   // Parts of other types pass as they are.
   return sent as unknown as Part
 }

@@ -11,5 +11,5 @@ export function toolDefinition(value: Json | undefined): ToolDefinition | undefi
   const name = asText(flat['name'])
   if (name === undefined) return undefined
   const parameters = parsed(flat['parameters'] ?? anthropic ?? vercel)
-  return { ...flat, name, ...(parameters === undefined ? {} : { parameters }) }
+  return { type: 'function', ...flat, name, ...(parameters === undefined ? {} : { parameters }) }
 }

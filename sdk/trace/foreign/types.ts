@@ -17,4 +17,6 @@ export interface ForeignReader {
   columns(attributes: SpanAttributes, name: string): ForeignColumns | undefined
   readRequest(body: ForeignBody): CanonicalRequest
   readOutputs(body: ForeignBody): Message[]
+  /** One an output, where the body says why the model stopped and the columns may not. */
+  readFinishReasons?(body: ForeignBody): string[] | undefined
 }

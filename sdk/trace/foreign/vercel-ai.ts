@@ -9,6 +9,7 @@ import type { SpanAttributes } from '../span-attributes.ts'
 import { vercelAi as names } from './attribute-names.ts'
 import { defined } from './columns.ts'
 import { objects, parsed } from './flattened.ts'
+import { requestParameters, requestPrefix } from './request-parameters.ts'
 import { toolDefinition } from './tool-definition.ts'
 import type { ForeignBody, ForeignColumns, ForeignReader } from './types.ts'
 
@@ -44,7 +45,7 @@ export const vercelAi: ForeignReader = {
     model: asText(body[names.model]) ?? '',
     messages: objects(parsed(body[names.promptMessages])).map(messageOf),
     tools: asArray(parsed(body[names.promptTools])).flatMap((tool) => toolDefinition(tool) ?? []),
-    parameters: {},
+    parameters: requestParameters(body),
   }),
   readOutputs: (body) => {
     const parts = outputParts(body)
@@ -74,7 +75,7 @@ function modelColumns(attributes: SpanAttributes): ForeignColumns {
     }),
     ...(reasons.length === 0 ? {} : { finishReasons: reasons.map(finishReason) }),
   }
-  return { ...columns, requestBody: JSON.stringify(attributes.json([names.prompt, names.response, names.model])) }
+  return { ...columns, requestBody: JSON.stringify(attributes.json([names.prompt, names.response, names.model, requestPrefix])) }
 }
 
 function outputParts(body: ForeignBody): Part[] {
@@ -113,9 +114,21 @@ function partOf(part: { [key: string]: Json }): Part[] {
         },
       ]
     }
+    case 'file':
+    case 'image':
+      return [mediaOf(part)]
     default:
       return [part as unknown as Part]
   }
+}
+
+/** Bytes are base64 text or a URL; version 4 had `image` and `mimeType`. */
+function mediaOf(part: { [key: string]: Json }): Part {
+  const mime = asText(part['mediaType']) ?? asText(part['mimeType']) ?? (part['type'] === 'image' ? 'image/*' : '')
+  const data = asText(part['data']) ?? asText(part['image']) ?? ''
+  const modality = mime.split('/')[0] || 'file'
+  if (/^https?:/.test(data)) return { type: 'uri', modality, mime_type: mime, uri: data }
+  return { type: 'blob', modality, mime_type: mime, content: data }
 }
 
 function callPart(call: { [key: string]: Json }): Part {
