@@ -1,11 +1,12 @@
 // The harness `module`: the product's own agent function, run inside the seam. Its model calls go to the arm, its tools and reads to the tape; the product's SDK records it.
 import { type SeamState, withSeam } from '@homeground/sdk/seam'
-import { genAi, HomegroundError, homeground, isJson, type SpanRecord } from '@homeground/sdk/trace'
+import { HomegroundError, isJson, type SpanRecord } from '@homeground/sdk/trace'
 import { loadAgent } from './load-agent.ts'
 import { moduleSeam } from './module-seam.ts'
+import { rolloutAttributes } from './rollout-attributes.ts'
 import { rolloutSeed, seededRandom } from './seeded.ts'
 import { episodeOfSpans } from './span-episode.ts'
-import type { Harness, Played, RolloutJob } from './types.ts'
+import type { Harness, Played } from './types.ts'
 import { unwrappedNetwork } from './virtual/network-guard.ts'
 import { type RolloutScope, rolloutScope } from './virtual/scope.ts'
 
@@ -59,18 +60,6 @@ export const playModule: Harness = async (play) => {
     stop: error === undefined ? 'done' : 'error',
     ...(error === undefined ? {} : { error }),
     ...(userTurns.served > 0 ? { userTurns } : {}),
-  }
-}
-
-function rolloutAttributes({ task, run, arm, repeat }: RolloutJob): Record<string, string | number> {
-  return {
-    [homeground.sourceKind]: 'rollout',
-    [homeground.replayRun]: run,
-    [homeground.replayArm]: arm.name,
-    [homeground.replayTask]: task.id,
-    [homeground.replayRepeat]: repeat,
-    [genAi.sessionId]: task.session,
-    ...Object.fromEntries(Object.entries(task.tags).map(([name, value]) => [`${homeground.tag}${name}`, value])),
   }
 }
 

@@ -6,6 +6,7 @@ import { type RecordedLane, recordedModel } from '../gateway/recorded-model.ts'
 import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
 import { Tape } from '../tape/tape.ts'
 import { announcing } from './announcing.ts'
+import { playCommand } from './command.ts'
 import { rounded } from './episode-recorder.ts'
 import { loadAgent } from './load-agent.ts'
 import { playLoop } from './loop.ts'
@@ -66,7 +67,7 @@ function harnessOf(job: RolloutJob): Harness {
     case 'module':
       return playModule
     case 'command':
-      throw new HomegroundError('invalid-settings', 'harness command is not there yet', { hint: 'use module, loop or turn' })
+      return playCommand
   }
 }
 

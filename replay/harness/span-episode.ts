@@ -10,6 +10,7 @@ import {
   type SpanRecord,
 } from '@homeground/sdk/trace'
 import { rounded } from './episode-recorder.ts'
+import { rolloutAttributes } from './rollout-attributes.ts'
 import type { RolloutJob } from './types.ts'
 
 export interface SpanEpisode {
@@ -41,7 +42,9 @@ function underOneAgent(spans: readonly SpanRecord[], roots: readonly SpanRecord[
     startTimeUnixNano: earliest(spans, BigInt(Math.round(given.startedAtMs)) * 1_000_000n),
     endTimeUnixNano: BigInt(Math.round((given.startedAtMs + given.durationMs) * 1_000)) * 1_000n,
     attributes: {
-      ...rootAttributes(job),
+      ...rolloutAttributes(job),
+      [genAi.operationName]: operation.invokeAgent,
+      [genAi.agentName]: job.unit,
       ...(job.task.input === undefined ? {} : { [homeground.agentInput]: JSON.stringify(job.task.input) }),
       ...(given.output === undefined ? {} : { [homeground.agentOutput]: JSON.stringify(given.output) }),
       ...(given.error === undefined ? {} : { [genAi.errorType]: given.error.type, [homeground.errorMessage]: given.error.message }),
@@ -61,18 +64,4 @@ function earliest(spans: readonly SpanRecord[], fallback: bigint): bigint {
   let first = fallback
   for (const span of spans) if (span.startTimeUnixNano < first) first = span.startTimeUnixNano
   return first
-}
-
-function rootAttributes({ task, run, arm, repeat, unit }: RolloutJob): Record<string, string | number> {
-  return {
-    [genAi.operationName]: operation.invokeAgent,
-    [genAi.agentName]: unit,
-    [genAi.sessionId]: task.session,
-    [homeground.sourceKind]: 'rollout',
-    [homeground.replayRun]: run,
-    [homeground.replayArm]: arm.name,
-    [homeground.replayTask]: task.id,
-    [homeground.replayRepeat]: repeat,
-    ...Object.fromEntries(Object.entries(task.tags).map(([name, value]) => [`${homeground.tag}${name}`, value])),
-  }
 }
