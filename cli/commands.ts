@@ -6,11 +6,13 @@ import { register as dataset } from './dataset.ts'
 import { register as dlq } from './dlq.ts'
 import { register as doctor } from './doctor.ts'
 import { register as env } from './env.ts'
+import { register as erase } from './erase.ts'
 import { register as gate } from './gate.ts'
 import { register as grade } from './grade.ts'
 import { register as importFiles } from './import.ts'
 import { register as keys } from './keys.ts'
 import { register as rescore } from './rescore.ts'
+import { register as retention } from './retention.ts'
 import { register as run } from './run.ts'
 import { register as serveModel } from './serve-model.ts'
 import { register as traces } from './traces.ts'
@@ -23,6 +25,8 @@ export const commands: ((program: Command) => void)[] = [
   collector,
   keys,
   dlq,
+  erase,
+  retention,
   importFiles,
   traces,
   env,

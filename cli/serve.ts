@@ -11,6 +11,7 @@ import {
   openKeyRing,
   startCollector,
 } from '../collector/index.ts'
+import { readPrices } from '../replay/rubric/index.ts'
 import { openStore, readSettings, type Store } from '../store/index.ts'
 
 export interface Serving {
@@ -30,6 +31,18 @@ export async function serve(environment: Readonly<Record<string, string | undefi
   const role = settings.HOMEGROUND_ROLE
   const log = pino({ level: settings.HOMEGROUND_LOG_LEVEL, base: null }, pino.destination({ fd: 2, sync: true }))
   const store = role === 'receive' ? undefined : await openStore({ environment })
+  await store?.setPrices(
+    Object.entries(readPrices(environment['HOMEGROUND_PRICES'])).map(
+      ([model, { input, output, cacheRead = input, cacheWrite = input, asOf = '' }]) => ({
+        model,
+        input,
+        output,
+        cacheRead,
+        cacheWrite,
+        asOf,
+      }),
+    ),
+  )
   let collector: Collector
   try {
     const queue =

@@ -5,6 +5,7 @@ import { readCounts } from './counts.ts'
 import { startEngine } from './embedded/index.ts'
 import { episodesOfTraces, readEpisodes, readFeedback, readSpans } from './episode-reader.ts'
 import { insertFeedbackStatement, writeFeedbackRow } from './feedback-columns.ts'
+import { erase, findErasable, retentions, setRetention } from './forgetting.ts'
 import { migrate } from './migrate.ts'
 import { RowBinaryWriter } from './row-binary.ts'
 import { engineFolder, readSettings, storeSettings } from './settings.ts'
@@ -87,6 +88,32 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
       return rows.map((row) => z.object({ project: z.string() }).parse(row))
     },
     counts: (project) => readCounts(connection, project),
+    erasable: (what) => findErasable(connection, what),
+    erase: (what) => erase(connection, what),
+    setRetention: (project, days) => setRetention(connection, project, days),
+    retentions: () => retentions(connection),
+    registerEnvironment: ({ project, hash, name, folder, builtAt, traces }) =>
+      connection.command(
+        `INSERT INTO environments (project, hash, name, folder, built_at, trace_ids)
+         SELECT {project:String}, {hash:String}, {name:String}, {folder:String}, parseDateTime64BestEffort({builtAt:String}, 3, 'UTC'), {traces:Array(String)}`,
+        { project, hash, name, folder, builtAt, traces },
+      ),
+    setPrices: async (prices) => {
+      const columns = {
+        model: prices.map(({ model }) => model),
+        input: prices.map(({ input }) => input),
+        output: prices.map(({ output }) => output),
+        cacheRead: prices.map(({ cacheRead }) => cacheRead),
+        cacheWrite: prices.map(({ cacheWrite }) => cacheWrite),
+        asOf: prices.map(({ asOf }) => asOf),
+      }
+      await connection.command(
+        `INSERT INTO prices (model, input, output, cache_read, cache_write, as_of)
+         SELECT p.1, p.2, p.3, p.4, p.5, p.6 FROM (SELECT arrayJoin(arrayZip({model:Array(String)}, {input:Array(Float64)}, {output:Array(Float64)},
+           {cacheRead:Array(Float64)}, {cacheWrite:Array(Float64)}, {asOf:Array(String)})) AS p)`,
+        columns,
+      )
+    },
     ping: () => connection.ping(),
     close: async ({ stop = false } = {}) => {
       await connection.close()

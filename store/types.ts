@@ -32,10 +32,45 @@ export interface Store {
   /** Every project that has a span or feedback. */
   projects(): Promise<{ project: string }[]>
   counts(project?: string): Promise<{ project: string; episodes: number; modelCalls: number; toolCalls: number }[]>
+  /** What `erase` would take away. @throws HomegroundError invalid-argument: not exactly one subject */
+  erasable(what: Erasure): Promise<ErasureResult>
+  /** Takes all traces of the subject off the disk, with their feedback. A span that is sent again later comes back. */
+  erase(what: Erasure): Promise<ErasureResult>
+  /** Rows of the project older than so many days go away by themselves; `undefined`: they stay. */
+  setRetention(project: string, days: number | undefined): Promise<void>
+  retentions(): Promise<{ project: string; days: number }[]>
+  /** Remembers which traces an environment was built from, so that an erasure can name it. */
+  registerEnvironment(environment: RegisteredEnvironment & { project: string; builtAt: string; traces: readonly string[] }): Promise<void>
+  /** US dollars a million tokens, for the cost view; a model's newest price counts. */
+  setPrices(
+    prices: readonly { model: string; input: number; output: number; cacheRead: number; cacheWrite: number; asOf: string }[],
+  ): Promise<void>
   /** Whether the store answers now. */
   ping(): Promise<boolean>
   /** Gives up the connection, and this user's share of the embedded engine. `stop`: ends the engine too if nobody else uses it. @default { stop: false } */
   close(options?: { stop?: boolean }): Promise<void>
+}
+
+/** Exactly one of user, session and trace. */
+export interface Erasure {
+  project: string
+  user?: string
+  session?: string
+  trace?: string
+}
+
+export interface ErasureResult {
+  traces: string[]
+  spans: number
+  feedback: number
+  /** Folders that were built from these traces and still hold them. */
+  environments: RegisteredEnvironment[]
+}
+
+export interface RegisteredEnvironment {
+  name: string
+  hash: string
+  folder: string
 }
 
 /** All conditions hold together. */

@@ -1,0 +1,65 @@
+// `homeground retention list|set|unset`: how many days a project's rows are kept.
+import { HomegroundError } from '@homeground/sdk/trace'
+import type { Command } from 'commander'
+import { openStore, type Store } from '../store/index.ts'
+import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+import { inert, table } from './terminal.ts'
+
+export function register(program: Command): void {
+  const retention = program.command('retention').description("how many days a project's rows are kept; without a rule they stay")
+  retention
+    .command('list')
+    .description('the rules')
+    .addOption(folderOption())
+    .action((options: { folder?: string }, command: Command) =>
+      withStore(options, async (store) => {
+        const rules = await store.retentions()
+        if (wantsJson(command)) process.stdout.write(`${JSON.stringify(rules)}\n`)
+        else if (rules.length === 0) process.stdout.write('everything is kept\n')
+        else
+          process.stdout.write(
+            table(
+              ['project', 'days'],
+              rules.map(({ project, days }) => [project, String(days)]),
+            ),
+          )
+      }),
+    )
+  retention
+    .command('set')
+    .description('rows older than so many days go away, beginning now')
+    .argument('<project>')
+    .argument('<days>', 'a whole number of 1 or more', daysOf)
+    .addOption(folderOption())
+    .action((project: string, days: number, options: { folder?: string }) =>
+      withStore(options, async (store) => {
+        await store.setRetention(project, days)
+        process.stdout.write(`${inert(project)}: rows are kept for ${days} days\n`)
+      }),
+    )
+  retention
+    .command('unset')
+    .description('rows stay')
+    .argument('<project>')
+    .addOption(folderOption())
+    .action((project: string, options: { folder?: string }) =>
+      withStore(options, async (store) => {
+        await store.setRetention(project, undefined)
+        process.stdout.write(`${inert(project)}: rows stay\n`)
+      }),
+    )
+}
+
+async function withStore(options: { folder?: string }, use: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openStore({ environment: environmentWith({ HOMEGROUND_FOLDER: options.folder }) })
+  try {
+    await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+function daysOf(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text)
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no number of days`, { hint: 'give a whole number from 1 to 99999' })
+}
