@@ -1,38 +1,30 @@
-// Copies the chunks of a body into one growing buffer: the caller may change or transfer a chunk once it has it. Bounded.
+// Keeps the bytes of a body as they are read. Copied at once, since the caller may change or transfer a chunk when it has it; as text of one byte a character,
+// which costs a fraction of growing a buffer. Bounded.
 
 export class ByteCollector {
+  byteLength = 0
   /** True when something beyond the bound was not kept. */
   truncated = false
   private readonly maxBytes: number
-  private buffer: Buffer | undefined
-  private length = 0
+  private bytes = ''
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
   }
 
-  get byteLength(): number {
-    return this.length
-  }
-
   add(chunk: Uint8Array): void {
-    const needed = this.length + chunk.byteLength
-    if (needed > this.maxBytes) {
+    const { byteLength } = chunk
+    if (this.truncated || this.byteLength + byteLength > this.maxBytes) {
       this.truncated = true
       return
     }
-    if (this.buffer === undefined) this.buffer = Buffer.allocUnsafe(Math.max(4096, needed))
-    else if (needed > this.buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, needed))
-      this.buffer.copy(larger, 0, 0, this.length)
-      this.buffer = larger
-    }
-    this.buffer.set(chunk, this.length)
-    this.length = needed
+    this.byteLength += byteLength
+    this.bytes += Buffer.from(chunk.buffer, chunk.byteOffset, byteLength).toString('latin1')
   }
 
-  /** All so far as UTF-8. */
+  /** All so far, read as UTF-8. */
   text(): string {
-    return this.buffer === undefined ? '' : this.buffer.toString('utf8', 0, this.length)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is UTF-8 already
+    return /^[\x00-\x7f]*$/.test(this.bytes) ? this.bytes : Buffer.from(this.bytes, 'latin1').toString('utf8')
   }
 }

@@ -2,6 +2,7 @@
 // documented survive, and nothing that came is blanked out by a later null, "" or 0.
 import type { Json } from '../episode.ts'
 import { asArray, asObject, asText, parseJson } from '../json.ts'
+import { DeltaTemplates } from './delta-templates.ts'
 import type { StreamAssembler } from './dialect.ts'
 
 type Fields = { [key: string]: Json }
@@ -15,10 +16,12 @@ class ChatAssembler implements StreamAssembler {
   error: { type: string; message: string } | undefined
   private readonly head: Fields = {}
   private readonly choices = new Map<number, Choice>()
+  private readonly templates = new DeltaTemplates()
   private done = false
   private seen = false
 
   add(data: string): void {
+    if (this.templates.take(data)) return
     if (data.startsWith('[DONE]')) {
       this.done = true
       return
@@ -26,6 +29,8 @@ class ChatAssembler implements StreamAssembler {
     const chunk = asObject(parseJson(data))
     if (chunk === undefined) return
     const { choices, obfuscation: _, error, ...rest } = chunk
+    const repeated = growingString(chunk)
+    if (repeated === undefined) this.templates.forget()
     if (error !== undefined && error !== null) {
       this.error = streamError(error)
       if (choices === undefined) return
@@ -35,7 +40,9 @@ class ChatAssembler implements StreamAssembler {
       if (key === 'object') continue
       // Chunks before the last say `usage: null`; the unstreamed body has the key or lacks it.
       if (key === 'usage' && value === null) continue
-      if (!isBlank(value) || !(key in this.head)) this.head[key] = value
+      if (isBlank(value) && key in this.head) continue
+      if (key in this.head && this.head[key] !== value) this.templates.forget()
+      this.head[key] = value
     }
     for (const [place, choice] of asArray(choices).entries()) {
       const fields = asObject(choice)
@@ -47,6 +54,7 @@ class ChatAssembler implements StreamAssembler {
         this.choices.set(index, target)
       }
       target.add(fields)
+      if (repeated !== undefined) this.templates.learn(data, repeated.key, repeated.value, target.growing(repeated))
     }
   }
 
@@ -85,6 +93,14 @@ class Choice {
     for (const [key, value] of Object.entries(rest)) if (!isBlank(value) || !(key in this.fields)) this.fields[key] = value
     // Some servers end with a whole `message` instead of a delta.
     this.addDelta(asObject(delta ?? message) ?? {})
+  }
+
+  /** What a later event with the same growing string does. */
+  growing({ key, call }: GrowingString): (text: string) => void {
+    if (call !== undefined) return this.calls.growing(call)
+    return (text) => {
+      this.message[key] = append(this.message[key], text)
+    }
   }
 
   private addDelta(delta: Fields): void {
@@ -128,6 +144,15 @@ class ToolCalls {
     this.byIndex.set(key, joinCall(this.byIndex.get(key) ?? {}, fields))
   }
 
+  /** Grows the arguments of the call at this index, which is there. */
+  growing(index: number): (text: string) => void {
+    return (text) => {
+      this.last = index
+      const call = this.byIndex.get(index) ?? {}
+      this.byIndex.set(index, joinCall(call, { function: { arguments: text } }))
+    }
+  }
+
   body(): Fields[] {
     const numbered = [...this.byIndex].filter(([key]) => typeof key === 'number').sort(([a], [b]) => Number(a) - Number(b))
     return [...numbered, ...[...this.byIndex].filter(([key]) => typeof key !== 'number')].map(([, call]) => call)
@@ -137,6 +162,46 @@ class ToolCalls {
     if (typeof index === 'number') return index
     return typeof id === 'string' && id !== '' ? `id ${id}` : this.last
   }
+}
+
+interface GrowingString {
+  /** The member that holds it. */
+  key: string
+  value: string
+  /** Index of the tool call whose arguments it is. */
+  call?: number
+}
+
+/** The one string by which the chunk differs from others of its kind; `undefined` where it says more than that. */
+function growingString(chunk: Fields): GrowingString | undefined {
+  const [only, second] = asArray(chunk['choices'])
+  const choice = asObject(only)
+  const delta = asObject(choice?.['delta'])
+  if (choice === undefined || delta === undefined || second !== undefined || typeof choice['index'] !== 'number') return undefined
+  if (
+    !isBlank(chunk['error']) ||
+    !isBlank(chunk['usage']) ||
+    !isBlank(choice['finish_reason']) ||
+    !isBlank(choice['logprobs']) ||
+    choice['token_ids'] !== undefined
+  )
+    return undefined
+  const telling = Object.entries(delta).filter(([key, value]) => key !== 'role' && value !== null)
+  const [entry] = telling
+  if (entry === undefined || telling.length > 1) return undefined
+  const [key, value] = entry
+  if (typeof value === 'string') return key === 'function_call' ? undefined : { key, value }
+  const [call, another] = asArray(value)
+  const fields = asObject(call)
+  const inner = asObject(fields?.['function'])
+  const index = fields?.['index']
+  const text = inner?.['arguments']
+  if (key !== 'tool_calls' || another !== undefined || typeof index !== 'number' || typeof text !== 'string') return undefined
+  // A delta that names the call (its first one) says more than arguments.
+  const plain =
+    Object.entries(fields ?? {}).every(([name, each]) => name === 'index' || name === 'function' || isBlank(each)) &&
+    Object.entries(inner ?? {}).every(([name, each]) => name === 'arguments' || isBlank(each))
+  return plain ? { key: 'arguments', value: text, call: index } : undefined
 }
 
 /** `arguments` and `input` grow; other fields keep the last value that says something. */

@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { assembleAnthropicMessages } from '../../../../sdk/trace/dialects/anthropic-messages-stream.ts'
 import { assembleOpenAiChat } from '../../../../sdk/trace/dialects/openai-chat-stream.ts'
@@ -55,5 +56,47 @@ describe('stream assemblers', () => {
       assembler?.body()
       expect(assembler?.complete).toBe(false)
     }
+  })
+
+  it('openai.chat: recognising an event by its shape gives what parsing it gives, for any text and any padding', () => {
+    const piece = fc.record({
+      kind: fc.constantFrom('content', 'reasoning_content', 'refusal', 'arguments', 'role', 'finish', 'model'),
+      text: fc.string({ unit: 'binary' }),
+      padding: fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 8 }),
+      index: fc.nat(1),
+    })
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), fc.boolean(), (pieces, padded) => {
+        const whole = assembleOpenAiChat()
+        const apart = assembleOpenAiChat()
+        for (const [position, { kind, text, padding, index }] of pieces.entries()) {
+          const delta =
+            kind === 'arguments'
+              ? { tool_calls: [{ index, function: { arguments: text } }] }
+              : kind === 'role'
+                ? { role: 'assistant', content: '' }
+                : { [kind]: text }
+          const chunk = {
+            id: 'c',
+            model: kind === 'model' ? text : 'm',
+            choices: [
+              {
+                index,
+                delta: kind === 'finish' || kind === 'model' ? {} : delta,
+                logprobs: null,
+                finish_reason: kind === 'finish' ? text : null,
+              },
+            ],
+            ...(padded ? { usage: null, obfuscation: padding } : {}),
+          }
+          whole.add(JSON.stringify(chunk))
+          // White space that no template was learnt with: always parsed.
+          apart.add(' '.repeat(position + 1) + JSON.stringify(chunk))
+        }
+        expect(whole.body()).toEqual(apart.body())
+        expect(whole.complete).toBe(apart.complete)
+      }),
+      { numRuns: 300 },
+    )
   })
 })
