@@ -69,13 +69,13 @@ async function demo() {
   step('Build an environment out of that traffic, and replay it against itself')
   const agent = `${path.relative(folder, path.join(desk, 'desk.js'))}#answer`
   await stage.homeground(['env', 'build', 'desk', '--project', 'support-desk', '--module', agent, '--split-by', 'user'])
-  await stage.homeground(['env', 'verify', 'environments/desk'])
+  await stage.homeground(['env', 'verify', 'desk'])
 
   step('Which model is better for this product? Two arms, three repeats of each task')
   const arms = ['--arm', 'novice=desk-novice', '--arm', `production=${production.name}`]
   await stage.homeground([
     'run',
-    'environments/desk',
+    'desk',
     ...(realModel === undefined ? [...arms, '--url', scripted] : ['--arms', armsFile(production, scripted)]),
     '--repeats',
     '3',
@@ -86,7 +86,7 @@ async function demo() {
 
   step('Training rows out of the scored rollouts')
   for (const format of ['trl-sft', 'openai-sft']) {
-    await stage.homeground(['dataset', 'runs/models', '--format', format, '--out', `desk.${format}.jsonl`])
+    await stage.homeground(['dataset', 'runs/models', '--format', format, '--min-score', '1', '--out', `desk.${format}.jsonl`])
   }
 
   step('The same with 200 real episodes: GPT-4o as an airline’s agent (tau-bench, MIT)')
@@ -94,9 +94,9 @@ async function demo() {
   const tools = path.relative(folder, path.join(data, 'tau-airline-tools.json'))
   await stage.homeground(['import', recorded, '--format', 'tau-bench', '--project', 'tau-airline', '--tools', tools])
   await stage.homeground(['env', 'build', 'airline', '--project', 'tau-airline', '--harness', 'loop', '--licence', 'MIT'])
-  await stage.homeground(['env', 'verify', 'environments/airline'])
+  await stage.homeground(['env', 'verify', 'airline'])
   say('  Our grader beside the published reward, and an A/A comparison, which must find no difference:')
-  await stage.homeground(['grade', 'environments/airline', '--against', 'reward', '--at-least', '0.985'])
+  await stage.homeground(['grade', 'airline', '--against', 'reward', '--at-least', '0.985'])
   await stage.homeground(['compare', '--episodes', 'project=tau-airline', '--by', 'source.repeat', '--a', '0+1', '--b', '2+3'])
 
   summary()
@@ -107,16 +107,16 @@ function summary() {
   const cd = `cd ${shown(folder)}`
   say(`
 Done in ${seconds} s. What was made, all in ${shown(folder)}:
-  environments/desk      an environment of the support desk: tasks, tapes, rubric, card (README.md)
-  environments/airline   the same of 200 real episodes
-  runs/models            rollouts, the comparison, and report.html to open in a browser
+  desk/                  an environment of the support desk: tasks, tapes, rubric, and its card, desk/README.md
+  airline/               the same of 200 real episodes
+  runs/models/           rollouts, the comparison, and report.html to open in a browser
   desk.*.jsonl           training rows for TRL and for OpenAI fine-tuning
 
 What to try next:
   ${cd}
   npx homeground traces list support-desk         and: npx homeground traces show TRACE
-  npx homeground env show environments/desk       the environment's card
-  edit environments/desk/rubric.json              what does "better" mean here? then: npx homeground env seal environments/desk
+  npx homeground env show desk                    the environment's card
+  edit desk/rubric.json                           what does "better" mean here? then: npx homeground env seal desk
 
 The same with a real model, behind any OpenAI-compatible address:
   OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_MODEL=your-model npm run demo`)

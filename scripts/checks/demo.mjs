@@ -26,13 +26,7 @@ for (const time of ['first', 'second']) {
   check(/airline: 200 of 200 tasks reproduced .* 0 calls off the tape/.test(stdout), 'every real episode is reproduced, none off the tape')
   check(/agrees with reward on (19[7-9]|200) of 200/.test(stdout), 'our grader agrees with the published reward on at least 197 of 200')
   check(/^ +(INCONCLUSIVE|EQUIVALENT) .*2\+3/m.test(stdout), 'an A/A comparison finds no better and no worse')
-  for (const file of [
-    'environments/desk/env.json',
-    'environments/airline/tasks.jsonl',
-    'runs/models/report.html',
-    'desk.trl-sft.jsonl',
-    'desk.openai-sft.jsonl',
-  ]) {
+  for (const file of ['desk/env.json', 'airline/tasks.jsonl', 'runs/models/report.html', 'desk.trl-sft.jsonl', 'desk.openai-sft.jsonl']) {
     check(fs.statSync(path.join(folder, file)).size > 0, `${file} is there`)
   }
   const left = await leftRunning()
