@@ -6,11 +6,16 @@ import { fileURLToPath } from 'node:url'
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Paths relative to the root, with `/`. Recorded test cases and data are not among them. */
-export function projectFiles(): string[] {
+/** Paths relative to the root, with `/`. Recorded test cases and data are among them only where asked for. */
+export function projectFiles(options: { recorded?: boolean } = {}): string[] {
   return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: projectRoot, encoding: 'utf8' })
     .split('\n')
-    .filter((file) => file !== '' && !/^(test\/cases|examples\/data)\//.test(file) && fs.existsSync(path.join(projectRoot, file)))
+    .filter(
+      (file) =>
+        file !== '' &&
+        (options.recorded === true || !/^(test\/cases|examples\/data)\//.test(file)) &&
+        fs.existsSync(path.join(projectRoot, file)),
+    )
 }
 
 export function readProjectFile(file: string): string {
