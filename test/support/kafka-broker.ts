@@ -85,7 +85,7 @@ export async function startBroker({ folder, ports, sasl, tls, settings = {} }: B
   const output = fs.openSync(log, 'w')
   const broker = await startBound('java', [...jvm, '-Xms64m', '-Xmx256m', 'kafka.Kafka', properties], { output })
   fs.closeSync(output)
-  const deadline = performance.now() + 90_000
+  const deadline = performance.now() + 180_000
   while (!fs.readFileSync(log, 'utf8').includes('Kafka Server started')) {
     if (broker.hasEnded || performance.now() > deadline) {
       await broker.kill('SIGKILL')
