@@ -1,10 +1,14 @@
 // `homeground import FILE…`: episodes from elsewhere. All files are checked before the first row is stored.
 import { type Command, Option } from 'commander'
+import { otlpJson } from '../collector/ingest/otlp-json-file.ts'
 import { type PassRates, passRates } from '../replay/compare/pass-rates.ts'
 import { checkFiles, type ImportOptions, type ImportSummary, importers, readTools, storeFiles } from '../store/import/index.ts'
 import { openStore } from '../store/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
+
+/** Spans come through the collector's decoder. */
+const formats = [...importers, otlpJson]
 
 interface CommandOptions {
   format: string
@@ -20,7 +24,7 @@ export function register(program: Command): void {
     .description('episodes from elsewhere')
     .argument('<files...>', 'files of one format; .gz is opened')
     .addOption(
-      new Option('--format <FORMAT>', importers.map(({ format, summary }) => `${format}: ${summary}`).join('; ')).makeOptionMandatory(),
+      new Option('--format <FORMAT>', formats.map(({ format, summary }) => `${format}: ${summary}`).join('; ')).makeOptionMandatory(),
     )
     .option('--project <NAME>', 'the project to put them in (default: the one that the file names, else "default")')
     .option('--tools <FILE>', 'a JSON array of tool definitions with their effects, where the format has none')
@@ -29,6 +33,7 @@ export function register(program: Command): void {
     .action(async (files: string[], options: CommandOptions, command: Command) => {
       const given: ImportOptions = {
         tools: options.tools === undefined ? [] : await readTools(options.tools),
+        importers: [otlpJson],
         onProgress: progressLine(),
         ...(options.project === undefined ? {} : { project: options.project }),
         ...(options.model === undefined ? {} : { model: options.model }),

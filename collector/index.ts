@@ -1,5 +1,6 @@
 // The collector: OTLP in, rows out.
 export type { Log } from './http/types.ts'
+export { otlpJson } from './ingest/otlp-json-file.ts'
 export { createKey, type Key, type Right, readKeys, revokeKey, rights } from './keys/key-file.ts'
 export { type KeyRing, openKeyRing } from './keys/key-ring.ts'
 export { directQueue } from './queue/direct-queue.ts'

@@ -10,7 +10,7 @@ export { expandEpisodeLine, formatEpisodeLine, parseEpisodeLine } from './episod
 export { episodeSchema, feedbackSchema, messageSchema, parseEpisode, toolDefinitionSchema } from './episode-schema.ts'
 export { type ErrorCode, errorCodes, HomegroundError } from './error.ts'
 export { asArray, asNumber, asObject, asText, isJson, jsonOrText, parseJson, wellFormed } from './json.ts'
-export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines } from './json-lines.ts'
+export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines, readTextLines } from './json-lines.ts'
 export { defaultProject, normaliseSpan, projectOf } from './normalise.ts'
 export { type ParsePlace, parseInput } from './parse-input.ts'
 export type * from './row.ts'

@@ -23,7 +23,7 @@ export interface ReadJsonLinesOptions {
  * @throws HomegroundError not-found; invalid-input with `file:line`
  */
 export async function* readJsonLines(path: string, options: ReadJsonLinesOptions = {}): AsyncGenerator<JsonLine, void, void> {
-  for await (const { text, line, whole } of textLines(path)) {
+  for await (const { text, line, whole } of readTextLines(path)) {
     if (text.trim() === '') continue
     let value: unknown
     try {
@@ -39,7 +39,8 @@ export async function* readJsonLines(path: string, options: ReadJsonLinesOptions
   }
 }
 
-async function* textLines(path: string): AsyncGenerator<{ text: string; line: number; whole: boolean }> {
+/** Every line as text, blank ones too; `whole` tells whether it has a line end. @throws HomegroundError not-found, invalid-input */
+export async function* readTextLines(path: string): AsyncGenerator<{ text: string; line: number; whole: boolean }, void, void> {
   let line = 0
   let pieces: string[] = []
   for await (const chunk of textChunks(path)) {

@@ -5,6 +5,8 @@ import { importers } from './importers.ts'
 import type { Importer, ImportSettings } from './types.ts'
 
 export interface ImportOptions extends Partial<ImportSettings> {
+  /** Formats beside the store's own. @default none */
+  importers?: readonly Importer[]
   /** Called now and then, for a progress line. */
   onProgress?: (progress: { phase: 'checking' | 'storing'; file: string; episodes: number }) => void
 }
@@ -40,17 +42,18 @@ export async function importFiles(
 }
 
 /** @throws HomegroundError unknown-format, with the formats that there are */
-export function importerOf(format: string): Importer {
-  const importer = importers.find((one) => one.format === format)
+export function importerOf(format: string, more: readonly Importer[] = []): Importer {
+  const known = [...importers, ...more]
+  const importer = known.find((one) => one.format === format)
   if (importer !== undefined) return importer
   throw new HomegroundError('unknown-format', `there is no import format "${format}"`, {
-    hint: `use one of ${importers.map((one) => one.format).join(', ')}`,
+    hint: `use one of ${known.map((one) => one.format).join(', ')}`,
   })
 }
 
 /** The first half of an import: reads every file to its end and stores nothing. @throws as `importFiles` */
 export async function checkFiles(files: readonly string[], format: string, options: ImportOptions = {}): Promise<ImportSummary> {
-  const importer = importerOf(format)
+  const importer = importerOf(format, options.importers)
   const settings = settingsOf(options)
   const summary: ImportSummary = {
     format: importer.format,
@@ -65,8 +68,8 @@ export async function checkFiles(files: readonly string[], format: string, optio
   const projects = new Set<string>()
   for (const file of files) {
     summary.files += 1
-    for await (const { rows, feedback } of importer.read(file, settings)) {
-      summary.episodes += 1
+    for await (const { rows, feedback, episodes = 1 } of importer.read(file, settings)) {
+      summary.episodes += episodes
       for (const row of rows) {
         projects.add(row.project)
         if (row.kind === 'model') summary.modelCalls += 1
@@ -97,7 +100,7 @@ export async function storeFiles(
   format: string,
   options: ImportOptions = {},
 ): Promise<void> {
-  const importer = importerOf(format)
+  const importer = importerOf(format, options.importers)
   const settings = settingsOf(options)
   let rows: SpanRow[] = []
   let feedback: FeedbackRow[] = []
@@ -115,7 +118,7 @@ export async function storeFiles(
       rows.push(...trace.rows)
       feedback.push(...trace.feedback)
       for (const row of trace.rows) bytes += row.requestBody.length + row.responseBody.length + row.result.length
-      episodes += 1
+      episodes += trace.episodes ?? 1
       if (rows.length >= batchRows || bytes >= batchBytes) await flush()
       options.onProgress?.({ phase: 'storing', file, episodes })
     }

@@ -23,6 +23,8 @@ export interface ImportSettings {
 export interface ImportedTrace {
   rows: SpanRow[]
   feedback: FeedbackRow[]
+  /** Episodes that begin with these rows. @default 1 */
+  episodes?: number
 }
 
 /** A tool as a file of tools tells it: a definition, and what it does to the world. */
