@@ -61,3 +61,11 @@ export function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && port < 65_536) return port
   throw new HomegroundError('invalid-argument', `${inert(text)} is no port`, { hint: 'give a number from 0 (any) to 65535' })
 }
+
+/** 90s, 30m, 24h or 7d, as milliseconds. */
+export function durationOf(text: string): number {
+  const match = /^(\d{1,6})([smhd])$/.exec(text)
+  const unit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? '']
+  if (unit !== undefined) return Number(match?.[1]) * unit
+  throw new HomegroundError('invalid-argument', `${inert(text)} is no length of time`, { hint: 'write it like 90s, 30m, 24h or 7d' })
+}

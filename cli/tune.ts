@@ -1,11 +1,13 @@
 // `homeground tune setup|sft|dpo|kto|grpo|distill`: makes the trainer's environment, starts a run, follows it, says where the result lies.
 import fs from 'node:fs'
 import path from 'node:path'
+import { HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
-import { pythonExtras, requirePython, setUpPython, type TrainSettings, train } from '../tune/train/index.ts'
+import { makeModel, pythonExtras, requirePython, setUpPython, type TrainSettings, train } from '../tune/train/index.ts'
 import { countOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
 import { folderOption, wantsJson } from './store-options.ts'
+import { inert } from './terminal.ts'
 import { trainingProgress } from './training-progress.ts'
 import { settingsOf, type TuneOptions } from './tune-settings.ts'
 import { version } from './version.ts'
@@ -31,6 +33,25 @@ export function register(program: Command): void {
         say: (line) => process.stderr.write(`${line}\n`),
       })
       process.stdout.write(wantsJson(command) ? `${JSON.stringify(made)}\n` : `ready: ${made.python}\n`)
+    })
+  tune
+    .command('model')
+    .description('makes a small model to try things with: smollm2 (135 million parameters, real), tiny (two random layers, for tests)')
+    .argument('<which>', 'smollm2 or tiny')
+    .argument('<folder>', 'where it goes')
+    .addOption(folderOption())
+    .option('--texts <FILE>', 'of tiny: what its tokenizer learns its words from')
+    .action(async (which: string, to: string, options: { folder?: string; texts?: string }, command: Command) => {
+      if (which !== 'smollm2' && which !== 'tiny') {
+        throw new HomegroundError('invalid-argument', `there is no small model ${inert(which)}`, { hint: 'smollm2 or tiny' })
+      }
+      await makeModel({
+        python: requirePython(options.folder === undefined ? {} : { folder: options.folder }),
+        which,
+        folder: to,
+        ...(options.texts === undefined ? {} : { texts: options.texts }),
+      })
+      process.stdout.write(wantsJson(command) ? `${JSON.stringify({ folder: to })}\n` : `${which} is in ${to}\n`)
     })
   for (const [recipe, description] of Object.entries(recipes)) {
     withOptions(tune.command(recipe).description(description)).action(async (options: TuneOptions, command: Command) => {

@@ -28,6 +28,7 @@ export const errorCodes = {
   'setup-failed': { exit: 3, meaning: "The trainer's Python environment could not be made." },
   'training-failed': { exit: 3, meaning: 'The trainer broke off; the same command goes on from its last checkpoint.' },
   'session-leak': { exit: 2, meaning: 'A session stands in two splits of the data: what was trained on would be tested on.' },
+  'step-failed': { exit: 3, meaning: 'A step of the loop ended with an error; the same command goes on with it.' },
   interrupted: { exit: 3, meaning: 'The work was stopped before its end; the same command goes on where it stopped.' },
   internal: { exit: 3, meaning: 'A fault of Homeground itself.' },
 } as const satisfies Record<string, { exit: 2 | 3; meaning: string }>

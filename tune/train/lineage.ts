@@ -120,16 +120,29 @@ function countLines(file: string): number {
     .filter((line) => line.trim() !== '').length
 }
 
-/** `dataset` writes ROWS.report.json beside its rows; it names the environments that they came from. */
+/** `dataset` writes ROWS.report.json beside its rows; it names the environments and runs that they came from, as far as they are still there. */
 function environmentsOf(settings: TrainSettings): { name: string; hash: string }[] {
   const found = new Map<string, { name: string; hash: string }>()
   for (const file of settings.data.train) {
-    const report = `${file.replace(/\.jsonl(\.gz)?$/, '')}.report.json`
-    if (!fs.existsSync(report)) continue
-    const parsed = reportSchema.safeParse(JSON.parse(fs.readFileSync(report, 'utf8')))
-    for (const each of parsed.data?.environments ?? []) found.set(each.hash, { name: each.name, hash: each.hash })
+    const report = readIfThere(`${file.replace(/\.jsonl(\.gz)?$/, '')}.report.json`)
+    for (const folder of reportSchema.safeParse(report).data?.from ?? []) {
+      const environment =
+        environmentSchema.safeParse(readIfThere(path.join(folder, 'env.json'))).data ??
+        runSchema.safeParse(readIfThere(path.join(folder, 'run.json'))).data?.environment
+      if (environment !== undefined) found.set(environment.hash, environment)
+    }
   }
   return [...found.values()]
 }
 
-const reportSchema = z.looseObject({ environments: z.array(z.looseObject({ name: z.string(), hash: z.string() })).default([]) })
+function readIfThere(file: string): unknown {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+const reportSchema = z.looseObject({ from: z.array(z.string()) })
+const environmentSchema = z.object({ name: z.string(), hash: z.string() })
+const runSchema = z.looseObject({ environment: environmentSchema })

@@ -53,7 +53,8 @@ export async function serveModel(options: ServeOptions): Promise<ServedModel> {
       if (event.event === 'serving') answers({ url: event.url, name: event.model, models: event.models })
     },
   })
-  const ended = server.ended.finally(() => fs.rmSync(folder, { recursive: true, force: true }))
+  // Kept where it failed: the error names it.
+  const ended = server.ended.then(() => fs.rmSync(folder, { recursive: true, force: true }))
   ended.catch(() => {})
   const first = await Promise.race([answering, ended.then(() => undefined)])
   if (first === undefined) {

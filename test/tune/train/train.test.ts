@@ -16,7 +16,11 @@ beforeEach(() => {
   fs.mkdirSync(path.join(folder, 'base'))
   fs.writeFileSync(path.join(folder, 'base', 'config.json'), '{}')
   fs.writeFileSync(path.join(folder, 'rows.jsonl'), '{"messages":[]}\n{"messages":[]}\n')
-  fs.writeFileSync(path.join(folder, 'rows.report.json'), JSON.stringify({ environments: [{ name: 'desk', hash: 'e'.repeat(64) }] }))
+  const from = [path.join(folder, 'run'), path.join(folder, 'gone')]
+  fs.writeFileSync(path.join(folder, 'rows.report.json'), JSON.stringify({ rows: 2, from }))
+  fs.mkdirSync(path.join(folder, 'run'))
+  const environment = { name: 'desk', folder: '/elsewhere', hash: 'e'.repeat(64) }
+  fs.writeFileSync(path.join(folder, 'run', 'run.json'), JSON.stringify({ environment }))
 })
 
 afterEach(() => fs.rmSync(folder, { recursive: true, force: true }))

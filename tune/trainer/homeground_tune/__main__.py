@@ -34,7 +34,7 @@ def main() -> None:
             if arguments.which == "tiny":
                 from .tiny import make_tiny
 
-                make_tiny(arguments.folder)
+                make_tiny(arguments.folder, texts=None if arguments.texts is None else [open(arguments.texts, encoding="utf-8").read()])
             else:
                 from .smollm2 import make_smollm2
 
@@ -75,6 +75,7 @@ def parse() -> argparse.Namespace:
     model = commands.add_parser("model", help="make a small model to try things with")
     model.add_argument("which", choices=("smollm2", "tiny"))
     model.add_argument("folder")
+    model.add_argument("--texts")
     return parser.parse_args()
 
 

@@ -103,8 +103,6 @@ class RolloutSettings:
 class DistillSettings:
     # Folder of the teacher; it shares the student's vocabulary.
     teacher: str = ""
-    # Share of batches where the student writes and the teacher corrects; the rest follow the rows.
-    on_policy: float = limited(1.0, minimum=0, maximum=1)
     turn_tokens: int = limited(128, minimum=1)
     temperature: float = limited(1.0, above=0)
 

@@ -16,7 +16,8 @@ def end_with_parent() -> None:
         return
 
     def wait() -> None:
-        while sys.stdin.buffer.read(4096):
+        # Not through sys.stdin: its lock, held by this thread, would abort the interpreter when it ends by itself.
+        while os.read(0, 4096):
             pass
         os._exit(3)
 

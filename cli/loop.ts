@@ -1,0 +1,115 @@
+// `homeground loop loop.json`: the whole loop as one command; resumable, with a dry run and, by `--every`, a schedule. Exit 1 where nothing was promoted.
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { HomegroundError, parseInput, parseJson } from '@homeground/sdk/trace'
+import type { Command } from 'commander'
+import { type LoopFile, type LoopResult, LoopState, loopFileSchema, planIteration, runLoop } from '../tune/loop/index.ts'
+import { durationOf } from './option-values.ts'
+import { interruptSignal } from './progress.ts'
+import { homegroundFolder } from './run-folder-option.ts'
+import { folderOption, wantsJson } from './store-options.ts'
+import { inert, table } from './terminal.ts'
+
+interface LoopCommandOptions {
+  folder?: string
+  dryRun?: true
+  every?: number
+}
+
+export function register(program: Command): void {
+  program
+    .command('loop')
+    .description('collect, build, verify, rollouts, dataset, tune, gate: one command, resumable, until nothing improves')
+    .argument('<file>', 'loop.json')
+    .addOption(folderOption())
+    .option('--dry-run', 'print the plan with its costs, and do nothing')
+    .option('--every <TIME>', 'begin again after so long, e.g. 30m, 24h, 7d', durationOf)
+    .action(async (file: string, options: LoopCommandOptions, command: Command) => {
+      const loop = readLoop(file)
+      const folder = path.join(homegroundFolder(options.folder), 'loops', loop.name)
+      if (options.dryRun === true) {
+        process.stdout.write(planText(loop, folder, wantsJson(command)))
+        return
+      }
+      const signal = interruptSignal()
+      for (;;) {
+        const result = await runLoop(loop, {
+          folder,
+          signal,
+          homeground: (given) => homeground(given, options.folder, signal),
+          onStep: (step, iteration, given) => process.stderr.write(`[${iteration}] ${step}: homeground ${inert(given.join(' '))}\n`),
+        })
+        process.stdout.write(wantsJson(command) ? `${JSON.stringify(result)}\n` : resultText(result))
+        if (options.every === undefined || result.end !== 'no-new-episodes') {
+          if (!result.iterations.some((each) => each.outcome === 'promoted')) process.exitCode = 1
+          return
+        }
+        await sleep(options.every, undefined, { signal }).catch(() => {})
+        if (signal.aborted) return
+      }
+    })
+}
+
+/** @throws HomegroundError not-found, invalid-settings */
+function readLoop(file: string): LoopFile {
+  if (!fs.existsSync(file)) throw new HomegroundError('not-found', `there is no ${inert(file)}`, { hint: 'docs/tune.md shows a loop.json' })
+  const at = { place: file, what: 'a loop', code: 'invalid-settings', hint: 'docs/tune.md shows a loop.json' } as const
+  return parseInput(loopFileSchema, parseJson(fs.readFileSync(file, 'utf8')), at)
+}
+
+/** Its errors and progress go to our stderr as they come. */
+function homeground(given: readonly string[], folder: string | undefined, signal: AbortSignal): Promise<{ code: number; stdout: string }> {
+  const main = fileURLToPath(new URL('./main.js', import.meta.url))
+  const environment = { ...process.env, ...(folder === undefined ? {} : { HOMEGROUND_FOLDER: folder }) }
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, ...given], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+    const stop = (): void => void child.kill('SIGTERM')
+    signal.addEventListener('abort', stop, { once: true })
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.once('error', reject)
+    child.once('close', (code) => {
+      signal.removeEventListener('abort', stop)
+      resolve({ code: code ?? 3, stdout })
+    })
+  })
+}
+
+function planText(loop: LoopFile, folder: string, json: boolean): string {
+  const past = fs.existsSync(folder) ? new LoopState(folder).iterations() : []
+  const iteration = past.length + 1
+  const live = past.findLast((each) => each.outcome === 'promoted')?.candidate ?? loop.tune.base
+  const took = past.at(-1)?.seconds ?? {}
+  const steps = planIteration(loop, { folder: path.join(folder, String(iteration).padStart(3, '0')), live })
+  if (json) return `${JSON.stringify({ iteration, live, steps, tookLastTime: took })}\n`
+  const rows = steps.map(({ name, command, cost }) => [
+    name,
+    took[name] === undefined ? '' : `${Math.round(took[name])} s`,
+    cost,
+    `homeground ${command.join(' ')}`,
+  ])
+  return `iteration ${iteration} of ${loop.name}, against ${inert(live)}; nothing is run\n${table(['step', 'last time', 'costs', 'command'], rows)}`
+}
+
+function resultText({ end, iterations, live }: LoopResult): string {
+  const why = {
+    'no-new-episodes': 'nothing new was collected',
+    'no-improvement': 'the last iterations brought no better model',
+    iterations: 'all iterations that loop.json allows are done',
+  }[end]
+  const score = (value: number | null | undefined): string => (typeof value === 'number' ? value.toFixed(3) : '')
+  const rows = iterations.map((each) => [
+    String(each.iteration),
+    String(each.episodes),
+    each.outcome === 'promoted' ? 'promoted' : `no: ${each.outcome}`,
+    score(each.scores?.baseline),
+    score(each.scores?.candidate),
+    each.candidate,
+  ])
+  return `${table(['iteration', 'episodes', 'outcome', 'live', 'new', 'model'], rows)}stopped: ${why}; live: ${inert(live)}\n`
+}

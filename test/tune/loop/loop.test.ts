@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type LoopOptions, loopFileSchema, runLoop } from '../../../tune/loop/index.ts'
+import { projectRoot } from '../../support/project-files.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-loop-'))
+})
+afterEach(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+const loop = loopFileSchema.parse({
+  name: 'desk',
+  collect: { project: 'support-desk', newEpisodes: 10 },
+  build: { module: 'desk.js#answer', 'split-by': 'user' },
+  rollouts: { arm: ['expert=desk-expert'], url: 'http://127.0.0.1:4100/v1' },
+  dataset: { format: 'trl-sft', 'min-score': 1 },
+  tune: { base: 'models/base', settings: { 'optimizer.epochs': 2 } },
+})
+
+/** Stands in for the command line: each command's name is noted, and answered as `answers` says. */
+function fake(answers: Partial<Record<string, () => { code?: number; value?: unknown }>>, episodes: () => number) {
+  const ran: string[] = []
+  const commands: string[][] = []
+  const homeground: LoopOptions['homeground'] = async (given) => {
+    const [, name = '', second = ''] = given
+    const step = name === 'gate' ? (given.includes(rules('validation', given)) ? 'select' : 'gate') : name === 'env' ? second : name
+    commands.push([...given])
+    ran.push(step)
+    const scores = { baseline: { score: 0.2 }, candidate: { score: 0.8 } }
+    const usual =
+      step === 'traces' ? [{ project: 'support-desk', episodes: episodes() }] : step === 'select' || step === 'gate' ? scores : {}
+    const { code = 0, value = usual } = answers[step]?.() ?? {}
+    return { code, stdout: `${JSON.stringify(value)}\n` }
+  }
+  return { ran, commands, homeground }
+}
+
+function rules(split: string, given: readonly string[]): string {
+  return given.find((each) => each.endsWith(`${split}-rules.json`)) ?? 'none'
+}
+
+const run = (homeground: LoopOptions['homeground'], more: Partial<LoopOptions> = {}) =>
+  runLoop(loop, { folder, homeground, now: () => new Date(0), ...more })
+
+describe('runLoop', () => {
+  it('goes through all steps in order, and stops when nothing new is collected', async () => {
+    const { ran, commands, homeground } = fake({}, () => 60)
+    const result = await run(homeground)
+    expect(ran).toEqual(['traces', 'build', 'verify', 'run', 'dataset', 'tune', 'select', 'gate', 'traces'])
+    const model = path.join(folder, '001', 'model')
+    expect([result.end, result.live, result.iterations.map((each) => each.outcome)]).toEqual(['no-new-episodes', model, ['promoted']])
+    expect(result.iterations[0]).toMatchObject({ episodes: 60, baseline: 'models/base', scores: { baseline: 0.2, candidate: 0.8 } })
+    expect(commands[5]).toEqual([
+      ...['--json', 'tune', 'sft', '--model', 'models/base', '--data', path.join(folder, '001', 'rows.jsonl'), '--output', model],
+      ...['--set', 'optimizer.epochs=2'],
+    ])
+    expect(JSON.parse(fs.readFileSync(path.join(folder, '001', 'validation-rules.json'), 'utf8'))).toMatchObject({ split: 'validation' })
+  })
+
+  it('holds the next model against the one that was promoted', async () => {
+    let episodes = 50
+    const { commands, homeground } = fake({}, () => {
+      episodes += 10
+      return Math.min(episodes, 70)
+    })
+    await run(homeground)
+    const gates = commands.filter((command) => command[1] === 'gate')
+    expect(gates.map((command) => command[command.indexOf('--baseline') + 1])).toEqual([
+      'models/base',
+      'models/base',
+      path.join(folder, '001', 'model'),
+      path.join(folder, '001', 'model'),
+    ])
+  })
+
+  it('opens the test split only for a model that did better on validation', async () => {
+    const worse = { baseline: { score: 0.5 }, candidate: { score: 0.5 } }
+    const { ran, homeground } = fake({ select: () => ({ code: 1, value: worse }) }, () => 60)
+    const result = await run(homeground)
+    expect(ran).not.toContain('gate')
+    expect(result.iterations.map((each) => each.outcome)).toEqual(['select'])
+  })
+
+  it('stops when so many iterations in a row brought nothing', async () => {
+    let episodes = 50
+    const { homeground } = fake({ gate: () => ({ code: 1 }) }, () => {
+      episodes += 10
+      return episodes
+    })
+    const result = await run(homeground)
+    expect([result.end, result.live, result.iterations.map((each) => each.outcome)]).toEqual([
+      'no-improvement',
+      'models/base',
+      ['gate', 'gate'],
+    ])
+  })
+
+  it('goes on with the step that failed, and repeats none that was done', async () => {
+    let broken = true
+    const { ran, homeground } = fake({ tune: () => ({ code: broken ? 3 : 0 }) }, () => 60)
+    await expect(run(homeground)).rejects.toMatchObject({ code: 'step-failed' })
+    broken = false
+    await run(homeground)
+    expect(ran).toEqual(['traces', 'build', 'verify', 'run', 'dataset', 'tune', 'traces', 'tune', 'select', 'gate', 'traces'])
+  })
+
+  it('ends an iteration whose environment does not reproduce itself', async () => {
+    const { ran, homeground } = fake({ verify: () => ({ code: 1 }) }, () => 60)
+    expect((await run(homeground)).iterations.map((each) => each.outcome)).toEqual(['verify'])
+    expect(ran).toEqual(['traces', 'build', 'verify', 'traces'])
+  })
+
+  it('stops between steps when it is interrupted', async () => {
+    const stop = new AbortController()
+    const { homeground } = fake(
+      {
+        dataset: () => {
+          stop.abort()
+          return {}
+        },
+      },
+      () => 60,
+    )
+    await expect(run(homeground, { signal: stop.signal })).rejects.toMatchObject({ code: 'interrupted' })
+  })
+})
+
+describe('homeground loop', () => {
+  const command = path.join(projectRoot, 'dist', 'cli', 'main.js')
+  const homeground = (...given: string[]) => spawnSync(process.execPath, [command, 'loop', ...given], { cwd: folder, encoding: 'utf8' })
+
+  it('prints the plan with commands and costs on a dry run, and does nothing', () => {
+    fs.writeFileSync(
+      path.join(folder, 'loop.json'),
+      JSON.stringify({ name: 'desk', collect: { project: 'p' }, tune: { base: 'models/base' } }),
+    )
+    const ended = homeground('loop.json', '--dry-run')
+    expect(ended.status, ended.stderr).toBe(0)
+    expect(ended.stdout).toContain('homeground --json env build desk --project p')
+    expect(ended.stdout).toContain('each test task, by both models')
+    expect(fs.readdirSync(folder)).toEqual(['loop.json'])
+  })
+
+  it('refuses a loop.json that it does not know, with exit code 2', () => {
+    fs.writeFileSync(path.join(folder, 'loop.json'), JSON.stringify({ name: 'desk', collect: { project: 'p' }, tune: { bas: 'x' } }))
+    expect(homeground('loop.json').status).toBe(2)
+    expect(homeground('none.json').status).toBe(2)
+    expect(homeground('loop.json', '--every', 'often').status).toBe(2)
+  })
+})

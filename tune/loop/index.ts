@@ -1,0 +1,5 @@
+// tune/loop: iterations of collect, build, verify, rollouts, dataset, tune, select and gate, with a ledger, resumable at every step.
+export { type LoopEnd, type LoopOptions, type LoopResult, runLoop } from './loop.ts'
+export { planIteration } from './plan.ts'
+export { LoopState } from './state.ts'
+export { type Iteration, type LoopFile, loopFileSchema, type PlannedStep, type StepName } from './types.ts'

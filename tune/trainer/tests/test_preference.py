@@ -1,0 +1,75 @@
+"""DPO, KTO and distillation in a few steps each: they learn what they are for, and DPO goes on bit for bit after a cut."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from conftest import conversation, told, write_settings
+from test_sft import stop_at
+
+from homeground_tune.run import run
+
+
+def pair(number: int) -> dict:
+    messages = conversation(number)["messages"]
+    rejected = [{"role": "assistant", "content": "No idea, ask somebody else."}]
+    return {"prompt": messages[:4], "chosen": messages[4:], "rejected": rejected, "tools": conversation(number)["tools"]}
+
+
+def settings(tmp_path, tiny, rows, recipe, output="out", **fields):
+    optimizer = {"learningRate": 5e-3, "batchSize": 4, "perDeviceBatch": 4, "maxSteps": 8, "schedule": "constant"}
+    defaults = {"recipe": recipe, "model": {"base": tiny}, "data": {"train": [rows]}, "output": str(tmp_path / output), "device": "cpu"}
+    return write_settings(tmp_path, **{**defaults, "optimizer": optimizer, "checkpoints": {"everySteps": 3}, **fields})
+
+
+def test_dpo_tells_the_better_answer_and_goes_on_bit_for_bit_after_a_cut(tmp_path, tiny, write_rows, events, monkeypatch):
+    rows = write_rows([pair(number) for number in range(12)])
+    run(settings(tmp_path, tiny, rows, "dpo", "whole"), events)
+    steps = told(events, "step")
+    assert steps[-1]["preferenceAccuracy"] > 0.9
+    assert steps[-1]["loss"] < steps[0]["loss"] * 0.5
+    halted = settings(tmp_path, tiny, rows, "dpo", "halted")
+    stop_at(monkeypatch, 5)
+    with pytest.raises(KeyboardInterrupt):
+        run(halted, events)
+    monkeypatch.undo()
+    run(halted, events)
+    whole, resumed = ((tmp_path / name / "adapter" / "adapter_model.safetensors").read_bytes() for name in ("whole", "halted"))
+    assert resumed == whole
+
+
+def test_kto_learns_from_single_answers(tmp_path, tiny, write_rows, events):
+    good = [{"prompt": pair(number)["prompt"], "completion": pair(number)["chosen"], "label": True} for number in range(8)]
+    bad = [{"prompt": pair(number)["prompt"], "completion": pair(number)["rejected"], "label": False} for number in range(4)]
+    run(settings(tmp_path, tiny, write_rows([*good, *bad]), "kto"), events)
+    losses = [step["loss"] for step in told(events, "step")]
+    assert losses[-1] < losses[0]
+
+
+def test_distillation_brings_the_student_nearer_to_its_teacher(tmp_path, tiny, write_rows, events):
+    from homeground_tune.tiny import make_tiny
+
+    texts = [str(conversation(number)) for number in range(20)]
+    student, teacher = str(tmp_path / "student"), str(tmp_path / "teacher")
+    make_tiny(student, texts=texts, vocabulary=600, seed=1)
+    make_tiny(teacher, texts=texts, vocabulary=600, seed=2)
+    rows = write_rows([conversation(number) for number in range(8)])
+    optimizer = {"learningRate": 5e-3, "batchSize": 4, "perDeviceBatch": 4, "maxSteps": 8, "schedule": "constant"}
+    run(
+        settings(tmp_path, student, rows, "distill", distill={"teacher": teacher, "turnTokens": 12}, optimizer=optimizer, method="full"),
+        events,
+    )
+    losses = [step["loss"] for step in told(events, "step")]
+    assert losses[-1] < losses[0] * 0.9
+
+
+def test_a_pair_of_the_same_answers_and_an_answer_of_two_turns_are_refused(tmp_path, tiny, write_rows, events):
+    from homeground_tune.faults import Refused
+
+    same = pair(1)
+    same["rejected"] = copy.deepcopy(same["chosen"])
+    longer = {**pair(2), "chosen": conversation(2)["messages"][2:]}
+    with pytest.raises(Refused) as refused:
+        run(settings(tmp_path, tiny, write_rows([same, longer]), "dpo"), events)
+    assert [fault.field.split(":")[-1] for fault in refused.value.faults] == ["1 rejected", "2 chosen"]
