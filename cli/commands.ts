@@ -11,6 +11,7 @@ import { register as gate } from './gate.ts'
 import { register as grade } from './grade.ts'
 import { register as importFiles } from './import.ts'
 import { register as keys } from './keys.ts'
+import { register as label } from './label.ts'
 import { register as loop } from './loop.ts'
 import { register as rescore } from './rescore.ts'
 import { register as retention } from './retention.ts'
@@ -32,6 +33,7 @@ export const commands: ((program: Command) => void)[] = [
   traces,
   env,
   grade,
+  label,
   run,
   rescore,
   compare,

@@ -3,7 +3,7 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
 import { openEnvironment } from '../replay/environment/open.ts'
 import type { Split } from '../replay/environment/types.ts'
-import { type GradedRecording, gradeRecordings, readPrices } from '../replay/rubric/index.ts'
+import { type Calibration, calibrate, type GradedRecording, gradeRecordings, readLabels, readPrices } from '../replay/rubric/index.ts'
 import { wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 
@@ -11,6 +11,7 @@ interface GradeCommandOptions {
   split?: Split
   against?: string
   atLeast?: number
+  labels?: string
 }
 
 const longestReason = 600
@@ -23,8 +24,10 @@ export function register(program: Command): void {
     .addOption(new Option('--split <NAME>', 'tasks of this split only').choices(['train', 'validation', 'test']))
     .option('--against <FEEDBACK>', 'compare with feedback of this name; lists the recordings where the two disagree')
     .option('--at-least <SHARE>', 'with --against: exit 1 where they agree on fewer', shareOf)
+    .option('--labels <FILE>', 'compare each criterion with what people said (labels.jsonl of `homeground label`)')
     .action(async (folder: string, options: GradeCommandOptions, command: Command) => {
       const graded = await grade(folder, options)
+      const calibration = options.labels === undefined ? [] : calibrate(graded, await readLabels(options.labels))
       const compared = graded.filter((item) => item.agrees !== undefined)
       const agree = compared.filter((item) => item.agrees).length
       if (options.against !== undefined && compared.length === 0)
@@ -34,8 +37,8 @@ export function register(program: Command): void {
       const share = compared.length === 0 ? undefined : agree / compared.length
       process.stdout.write(
         wantsJson(command)
-          ? `${JSON.stringify({ recordings: graded.length, compared: compared.length, agree, disagreements: compared.filter((item) => !item.agrees), criteria: criteriaOf(graded) })}\n`
-          : gradeText(graded, compared, agree, options.against),
+          ? `${JSON.stringify({ recordings: graded.length, compared: compared.length, agree, disagreements: compared.filter((item) => !item.agrees), criteria: criteriaOf(graded), calibration })}\n`
+          : gradeText(graded, compared, agree, options.against) + calibrationText(calibration),
       )
       if (options.atLeast !== undefined && share !== undefined && share < options.atLeast) process.exitCode = 1
     })
@@ -98,6 +101,19 @@ function gradeText(
     if (others.length > 0) lines.push(`\n${table(['task', 'session', 'score', inert(against), 'why'], others.map(disagreement))}`)
   }
   return lines.join('')
+}
+
+function calibrationText(calibration: readonly Calibration[]): string {
+  if (calibration.length === 0) return ''
+  const rows = calibration.map(({ criterion, pairs, agreement, kappa, weightedKappa, unscored }) => [
+    criterion,
+    String(pairs),
+    `${(agreement * 100).toFixed(0)} %`,
+    kappa === undefined ? '–' : kappa.toFixed(2),
+    weightedKappa === undefined ? '–' : weightedKappa.toFixed(2),
+    String(unscored),
+  ])
+  return `\nagainst what people said\n${table(['criterion', 'labels', 'agree', 'kappa', 'weighted', 'without a score'], rows)}`
 }
 
 function disagreement(item: GradedRecording): string[] {

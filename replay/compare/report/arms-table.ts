@@ -1,7 +1,8 @@
 // The arms beside each other: one row a measure, one column an arm.
+
+import { html, type Insertable, type Markup } from '../../rubric/markup.ts'
 import type { ArmSummary } from '../types.ts'
 import { count, dollars, duration, percent, score } from './figures.ts'
-import { html, type Insertable, type Markup } from './html.ts'
 
 export function armsTable(arms: readonly ArmSummary[], baseline: string): Markup {
   const most = Math.max(...arms.map((arm) => arm.passRates.length))

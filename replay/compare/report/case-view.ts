@@ -1,10 +1,10 @@
 // One task with both episodes side by side: scores with their reasons, then the conversations, marked where they part.
 
+import { html, type Markup } from '../../rubric/markup.ts'
 import { partingTurn, type Turn, transcript } from '../../rubric/transcript.ts'
 import { signed } from '../verdict-sentence.ts'
 import type { Case, CaseSide } from './cases.ts'
 import { dollars, duration, score } from './figures.ts'
-import { html, type Markup } from './html.ts'
 
 const words = { regression: 'worse', win: 'better', unscored: 'no score', same: 'the same' }
 
@@ -12,9 +12,12 @@ export function caseView(item: Case): Markup {
   const from = item.from?.episode ? transcript(item.from.episode) : []
   const to = item.to?.episode ? transcript(item.to.episode) : []
   const parting = from.length > 0 && to.length > 0 ? partingTurn(from, to) : undefined
+  const asked = (from.find((turn) => turn.kind === 'user') ?? to.find((turn) => turn.kind === 'user'))?.text.slice(0, 160) ?? ''
   return html`<details class="case tone-${toneOf(item)}" id="${item.anchor}">
     <summary><span class="case-task">${item.task}</span><span class="case-delta">${item.delta === null ? '–' : signed(item.delta)}</span><span class="case-word">${words[item.kind]}</span>${
-      item.session !== item.task && html`<span class="case-session">${item.session}</span>`
+      asked !== ''
+        ? html`<span class="case-asked">${asked}</span>`
+        : item.session !== item.task && html`<span class="case-asked">${item.session}</span>`
     }</summary>
     <div class="sides">${side(item.baseline, item.from, from, parting)}${side(item.candidate, item.to, to, parting)}</div>
   </details>`
@@ -32,7 +35,7 @@ function side(arm: string, given: CaseSide | undefined, turns: readonly Turn[], 
     duration(outcome.durationMs),
     outcome.costUsd === undefined ? undefined : dollars(outcome.costUsd),
     outcome.stop === 'done' ? undefined : `ended by ${outcome.stop}`,
-    outcome.offTape.count > 0 ? `${outcome.offTape.count} calls off tape` : undefined,
+    outcome.offTape.count > 0 ? `${outcome.offTape.count} ${outcome.offTape.count === 1 ? 'call' : 'calls'} off tape` : undefined,
   ].filter((fact) => fact !== undefined)
   return html`<section class="side" aria-label="${arm}">
     <h4>${arm} <b>${score(outcome.score)}</b></h4>

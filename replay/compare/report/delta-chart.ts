@@ -1,8 +1,8 @@
 // Delta per task: one bar a task, sorted, so that wins, ties and regressions are areas. From one task to thousands.
 
+import { html, Markup } from '../../rubric/markup.ts'
 import type { TaskDelta } from '../types.ts'
 import { signed } from '../verdict-sentence.ts'
-import { html, Markup } from './html.ts'
 
 /** Above this many tasks bars become one shape a side. */
 const mostBars = 400

@@ -1,7 +1,8 @@
 // Cost against score: where an arm is neither dearer nor worse than any other it lies on the frontier. Without prices, tokens stand in; without tokens, time.
+
+import { html, type Markup } from '../../rubric/markup.ts'
 import type { ArmSummary } from '../types.ts'
 import { count, dollars, duration, percent, score } from './figures.ts'
-import { html, type Markup } from './html.ts'
 
 interface Point {
   arm: ArmSummary

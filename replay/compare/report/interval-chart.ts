@@ -1,6 +1,7 @@
 // The interval chart: differences with their intervals on one scale, the margin as a band, zero as a line. Positions are percentages, so it fits any width.
+
+import { html, type Markup } from '../../rubric/markup.ts'
 import { signed } from '../verdict-sentence.ts'
-import { html, type Markup } from './html.ts'
 
 export interface IntervalRow {
   label: string

@@ -1,11 +1,12 @@
 // All of one pair under its verdict: delta per task, criteria, slices, what else was computed, the episodes side by side, and every task.
+
+import { html, type Markup } from '../../rubric/markup.ts'
 import type { Estimate, PairComparison } from '../types.ts'
 import { signed } from '../verdict-sentence.ts'
 import { caseView } from './case-view.ts'
 import type { Case } from './cases.ts'
 import { deltaChart } from './delta-chart.ts'
 import { count, dollars, duration, probability } from './figures.ts'
-import { html, type Markup } from './html.ts'
 import { type IntervalRow, intervalChart, scaleOf } from './interval-chart.ts'
 import { tasksTable } from './tasks-table.ts'
 

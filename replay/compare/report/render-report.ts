@@ -1,11 +1,11 @@
 // report.html: one self-contained file. A content security policy by hash lets only the page's own script run, whatever a recording holds.
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import { html, Markup } from '../../rubric/markup.ts'
 import type { Comparison, PairComparison } from '../types.ts'
 import { armsTable } from './arms-table.ts'
 import type { Case } from './cases.ts'
 import { frontierChart, offTapeChart } from './frontier-chart.ts'
-import { html, Markup } from './html.ts'
 import { type IntervalRow, intervalChart, scaleOf } from './interval-chart.ts'
 import { pairSection } from './pair-section.ts'
 import { toneOfVerdict, verdictCard } from './verdict-card.ts'

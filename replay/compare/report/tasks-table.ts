@@ -1,8 +1,9 @@
 // Every task in one table with a filter. Above the bound the middle of the order is left to report.json.
+
+import { html, type Markup } from '../../rubric/markup.ts'
 import type { PairComparison, TaskDelta } from '../types.ts'
 import { signed } from '../verdict-sentence.ts'
 import { score } from './figures.ts'
-import { html, type Markup } from './html.ts'
 
 const mostRows = 2_000
 

@@ -1,9 +1,10 @@
 // The verdict first: the word, the sentence, and the numbers that it rests on.
+
+import { html, type Markup } from '../../rubric/markup.ts'
 import type { PairComparison } from '../types.ts'
 import type { VerdictWord } from '../verdict.ts'
 import { signed } from '../verdict-sentence.ts'
 import { count, probability } from './figures.ts'
-import { html, type Markup } from './html.ts'
 
 const signs: Record<VerdictWord, string> = { better: '▲', worse: '▼', equivalent: '=', inconclusive: '?', none: '…' }
 
