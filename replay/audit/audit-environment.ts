@@ -95,7 +95,7 @@ function constantFindings(environment: Environment, recorded: ScoreSums): Findin
       {
         kind: 'criterion-constant',
         where: criterion.name,
-        severity: guards.has(criterion.type) ? 'note' : 'hole',
+        severity: 'note',
         sentence: `Criterion ${criterion.name} gives every one of ${values.length} recordings ${first}: it tells nothing apart.`,
         hint: first === 1 ? 'make it stricter, or give it weight 0' : 'make it reachable, or take it out',
         tasks: [],
