@@ -80,6 +80,15 @@ export function homeground(options: HomegroundOptions): Homeground {
   return settings.enabled ? new Recording(settings).api() : straightThrough()
 }
 
+/** As `homeground()`, and the global fetch records from here on. For `@homeground/sdk/register`. */
+export function registerHomeground(options: HomegroundOptions): Homeground {
+  const settings = resolveSettings(options, process.env)
+  if (!settings.enabled) return straightThrough()
+  const recording = new Recording(settings)
+  recording.patchGlobalFetch()
+  return recording.api()
+}
+
 class Recording {
   private readonly settings: Settings
   private readonly stats = noStats()
@@ -122,12 +131,12 @@ class Recording {
     const beforeExit = (): void => void this.flush(settings.exportTimeoutMs)
     process.once('beforeExit', beforeExit)
     // Read on each call: a test or an instrumentation may have set the global since.
-    const live: Fetch = (...given) => Reflect.apply(globalThis.fetch, undefined, given)
+    const live: Fetch = (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given)
     const recording = recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
     return {
       enabled: true,
       wrap: (client) => wrapClient(client, recorder, settings.maxBodyBytes),
-      fetch: isRecording(globalThis.fetch) ? live : recording,
+      fetch: recording,
       agent: (name, fn, options = {}) => recordAgent(recorder, name, fn, options),
       tool: (options) => {
         const tool = recordTool(recorder, options)
@@ -153,6 +162,11 @@ class Recording {
       },
       stats: () => ({ ...stats }),
     }
+  }
+
+  patchGlobalFetch(): void {
+    if (isRecording(globalThis.fetch)) return
+    globalThis.fetch = recordingFetch(globalThis.fetch, this.recorder, { every: false, maxBodyBytes: this.settings.maxBodyBytes })
   }
 
   private async flush(timeoutMs: number): Promise<boolean> {

@@ -1,0 +1,84 @@
+// node --import @homeground/sdk/register: code that cannot be edited, in a process of its own.
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import http from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startModelServer } from '@homeground/sdk/testing'
+import { afterEach, describe, expect, it } from 'vitest'
+import { decodeProtobufTraces } from '../../collector/ingest/traces-protobuf.ts'
+
+const register = new URL('../../sdk/dist/register.js', import.meta.url).href
+const openai = fileURLToPath(new URL('../../node_modules/openai/index', import.meta.url))
+const sdk = new URL('../../sdk/dist/index.js', import.meta.url).href
+const closing: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function run(name: string, source: string): Promise<{ printed: string; said: string; spans: string[] }> {
+  const spans: string[] = []
+  const collector = http.createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      spans.push(...decodeProtobufTraces(Buffer.concat(parts)).spans.map((span) => span.name))
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  const address = collector.address()
+  const model = await startModelServer({ policy: () => 'ok' })
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-register-'))
+  closing.push(
+    () => model.close(),
+    () => void collector.close(),
+    () => fs.rmSync(folder, { recursive: true, force: true }),
+  )
+  const file = path.join(folder, name)
+  fs.writeFileSync(file, source)
+  const environment = {
+    ...process.env,
+    HOMEGROUND_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    HOMEGROUND_PROJECT: 'p',
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'k',
+  }
+  const child = spawn(process.execPath, ['--import', register, file], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  let said = ''
+  child.stdout.on('data', (data) => {
+    printed += data
+  })
+  child.stderr.on('data', (data) => {
+    said += data
+  })
+  await new Promise((resolve) => child.once('close', resolve))
+  return { printed, said, spans }
+}
+
+const ask = "client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })"
+
+describe('register', () => {
+  it('records an untouched ES module, and delivers before the process ends', async () => {
+    const source = `import OpenAI from ${JSON.stringify(`${openai}.mjs`)}\nconst client = new OpenAI()\nconsole.log((await ${ask}).choices[0].message.content)`
+    expect(await run('app.mjs', source)).toEqual({ printed: 'ok\n', said: '', spans: ['chat m'] })
+  })
+
+  it('records untouched CommonJS', async () => {
+    const source = `const OpenAI = require(${JSON.stringify(`${openai}.js`)})\nconst client = new OpenAI()\n${ask}.then((answer) => console.log(answer.choices[0].message.content))`
+    expect(await run('app.cjs', source)).toEqual({ printed: 'ok\n', said: '', spans: ['chat m'] })
+  })
+
+  it('together with wrap and hg.fetch records each call once', async () => {
+    const source = `import OpenAI from ${JSON.stringify(`${openai}.mjs`)}\nimport { homeground } from ${JSON.stringify(sdk)}\nconst hg = homeground({ project: 'p' })\nconst client = hg.wrap(new OpenAI())\nawait ${ask}\nawait hg.fetch(process.env.OPENAI_BASE_URL + '/chat/completions', { method: 'POST', body: JSON.stringify({ model: 'f', messages: [] }) }).then((response) => response.json())`
+    expect((await run('app.mjs', source)).spans.toSorted()).toEqual(['chat f', 'chat m'])
+  })
+
+  it('says what to do when no model call was seen', async () => {
+    const ended = await run('app.mjs', "await fetch(process.env.HOMEGROUND_ENDPOINT + '/elsewhere')")
+    expect(ended.said).toContain('no model call was seen')
+    expect(ended.spans).toEqual([])
+  })
+})
