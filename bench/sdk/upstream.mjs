@@ -44,4 +44,6 @@ const server = http.createServer((request, response) => {
     next()
   })
 })
+// On a busy machine a connection may rest longer than Node's 5 s, and closing it as it is used again breaks a call.
+server.keepAliveTimeout = 120_000
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`))
