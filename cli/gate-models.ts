@@ -44,20 +44,24 @@ export async function serveGateModels(options: GateModels): Promise<ServedSides>
 async function sideOf(model: string, options: GateModels, servers: ServedModel[]): Promise<GateSide> {
   if (!fs.existsSync(model)) return remoteSide(model, options)
   const python = requirePython(options.folder === undefined ? {} : { folder: options.folder })
-  const server = await serveModel({ python, model })
+  const server = await serveAtLastingPort({ python, model })
   servers.push(server)
   return servedSide(model, server, options)
 }
 
 function servedSide(model: string, server: { url: string; name: string }, options: GateModels): GateSide {
   const parameters = { max_tokens: options.maxTokens ?? 512 }
-  const sha256 = hashFolder(model)
-  // A name that lasts: the port of our server is another one each time.
-  return {
-    model,
-    sha256,
-    arm: { model: server.name, url: `http://served.invalid/${sha256.slice(0, 12)}/v1`, parameters },
-    servedAt: server.url,
+  return { model, sha256: hashFolder(model), arm: { model: server.name, url: server.url, parameters } }
+}
+
+/** The same port for the same model, where it is free: a gate that was broken off goes on only with the arms that it began with, URL included. */
+async function serveAtLastingPort(options: { python: string; model: string }): Promise<ServedModel> {
+  const port = 20_000 + (Number.parseInt(hashFolder(options.model).slice(0, 8), 16) % 20_000)
+  try {
+    return await serveModel({ ...options, port })
+  } catch (error) {
+    if (!HomegroundError.is(error) || error.code !== 'port-in-use') throw error
+    return await serveModel(options)
   }
 }
 

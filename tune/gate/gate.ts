@@ -21,8 +21,6 @@ export interface GateSide {
   sha256: string
   /** Without a name: the gate calls them `baseline` and `candidate`. */
   arm: Omit<Arm, 'name'>
-  /** Where `arm.url` is answered at the moment, for a model that we serve. @default at arm.url itself */
-  servedAt?: string
 }
 
 export interface GateOptions {
@@ -72,7 +70,6 @@ export async function gate(environment: Environment, options: GateOptions): Prom
       { name: 'baseline', ...baseline.arm },
       { name: 'candidate', ...candidate.arm },
     ],
-    deps: { fetch: reroute([baseline, candidate]) },
     folder,
     id: path.basename(folder),
     homeground: options.homeground,
@@ -121,15 +118,6 @@ export async function splitHash(environment: Environment, split: Split): Promise
   throw new HomegroundError('invalid-argument', `${environment.file.name} has no task in the split ${split}`, {
     hint: 'build it from more sessions, or with other --splits',
   })
-}
-
-/** Calls to a side's lasting URL go to the server that answers now: run.json stays the same from one start of that server to the next. */
-function reroute(sides: readonly GateSide[]): typeof fetch {
-  return (input, init) => {
-    const url = input instanceof Request ? input.url : String(input)
-    const side = sides.find(({ arm, servedAt }) => servedAt !== undefined && arm.url !== undefined && url.startsWith(arm.url))
-    return fetch(side === undefined ? input : url.replace(side.arm.url ?? '', side.servedAt ?? ''), init)
-  }
 }
 
 const auditSchema = z.looseObject({ hash: z.string(), clean: z.boolean() })

@@ -97,28 +97,6 @@ describe('gate', () => {
     expect(readLedger(path.join(folder, 'gates.jsonl')).at(-1)).toMatchObject({ gate: 7, baseline: 'a' })
     expect(readLedger(path.join(folder, 'gates.jsonl')).at(-1)?.promoted).toBeUndefined()
   })
-
-  it('goes on with the same run when our server answers at another port', async () => {
-    const lasting = 'http://served.invalid/abc/v1'
-    const environment = await openEnvironment(path.join(folder, 'env'))
-    const stopped = new AbortController()
-    const play = (servedAt: string, signal?: AbortSignal) => {
-      const side = (model: string): GateSide => ({ model, sha256: model.padEnd(64, '0'), arm: { model, url: lasting }, servedAt })
-      return gate(environment, {
-        baseline: side('guess'),
-        candidate: side('wise'),
-        rules: gateRulesSchema.parse({}),
-        folder,
-        homeground: '0.1.0',
-        onProgress: ({ ran }) => (ran === 5 ? stopped.abort() : undefined),
-        ...(signal === undefined ? {} : { signal }),
-      })
-    }
-    await expect(withModels((url) => play(url, stopped.signal))).rejects.toMatchObject({ code: 'interrupted' })
-    const { promotion } = await withModels((url) => play(url))
-    expect([promotion.promoted, promotion.gate]).toEqual([true, 1])
-    await environment.close()
-  })
 })
 
 describe('homeground gate', () => {

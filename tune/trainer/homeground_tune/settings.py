@@ -58,8 +58,8 @@ class OptimizerSettings:
     gradient_clip: float = limited(1.0, above=0)
     # Recomputes activations to save memory; `auto`: on CUDA for models above 1 billion parameters.
     gradient_checkpointing: Literal["auto", "on", "off"] = "auto"
-    # Computes what the rows of a batch begin with in common once (sft); `auto`: on a CPU.
-    share_prefix: Literal["auto", "on", "off"] = "auto"
+    # Computes what the rows of a batch begin with in common once (sft). For many short rows behind one long beginning.
+    share_prefix: Literal["on", "off"] = "off"
 
 
 @dataclass(frozen=True)

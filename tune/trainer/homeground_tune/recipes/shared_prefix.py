@@ -1,7 +1,7 @@
 """Rows of one product begin alike: the same instructions, the same tools. A batch computes that beginning once.
 
 The rows' remainders stand one after another behind the common prefix, each at its own positions, and an attention mask lets each see the prefix
-and itself only. Loss and gradients are those of the padded batch; a batch of 4 rows of 870 tokens with 640 in common costs half of it on a CPU.
+and itself only. Loss and gradients are those of the padded batch.
 """
 
 from __future__ import annotations
