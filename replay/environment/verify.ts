@@ -76,6 +76,9 @@ export async function verifyEnvironment(environment: Environment, options: Verif
       hint: 'run the command again',
       cause: error,
     })
+  } finally {
+    // Its threads would keep the command from ending.
+    await executor.close()
   }
   const divergences = [...found].sort(([a], [b]) => a - b).map(([, divergence]) => divergence)
   const causes: Partial<Record<Cause, number>> = {}

@@ -52,6 +52,37 @@ describe('homeground env and run', () => {
     expect(homeground('env', 'show', 'air', '--tasks', '--json').stdout.trim().split('\n').length).toBe(12)
   })
 
+  test('a product that cannot be loaded is refused, and the command ends', { timeout: 60_000 }, () => {
+    homeground('env', 'build', 'gone', '--episodes', 'episodes.jsonl', '--harness', 'loop')
+    const file = path.join(folder, 'gone', 'env.json')
+    fs.writeFileSync(
+      file,
+      JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), harness: { kind: 'module', module: 'gone.js#answer' } }),
+    )
+    const { status, stderr } = homeground('env', 'verify', 'gone')
+    expect({ status, said: /gone\.js cannot be loaded/.test(stderr), hint: /harness\.module/.test(stderr) }, stderr).toEqual({
+      status: 2,
+      said: true,
+      hint: true,
+    })
+  })
+
+  test('an unknown grader is named with those there are, before anything runs', { timeout: 60_000 }, () => {
+    homeground('env', 'build', 'odd', '--episodes', 'episodes.jsonl', '--harness', 'loop')
+    const rubric = path.join(folder, 'odd', 'rubric.json')
+    fs.writeFileSync(
+      rubric,
+      fs.readFileSync(rubric, 'utf8').replace('"type": "actions"', '"type": "vibes"').replace('"type": "steps"', '"type": "vibes"'),
+    )
+    const { status, stderr } = homeground('run', 'odd', '--arm', 'a=recorded', '--out', 'odd-run')
+    expect({ status, said: /rubric\.json: .*"vibes"/.test(stderr), hint: /equals, contains/.test(stderr) }, stderr).toEqual({
+      status: 2,
+      said: true,
+      hint: true,
+    })
+    expect(fs.existsSync(path.join(folder, 'odd-run'))).toBe(false)
+  })
+
   test('exit 1 where too little is reproduced, and 2 with the place where the folder is broken', { timeout: 120_000 }, () => {
     homeground('env', 'build', 'two', '--episodes', 'episodes.jsonl', '--harness', 'loop', '--out', 'two')
     const tapes = path.join(folder, 'two', 'tapes.jsonl')
