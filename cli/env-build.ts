@@ -123,9 +123,28 @@ async function fromStore(options: BuildCommandOptions, settings: BuildOptions): 
   try {
     const projects = (await store.counts()).map((count) => count.project)
     const query = queryOf(options.project ?? onlyOne(projects), options)
-    return await buildEnvironment(store.episodes(query), { ...settings, query: asJson(query) })
+    const traces = new Set<string>()
+    const built = await buildEnvironment(noted(store.episodes(query), traces), { ...settings, query: asJson(query) })
+    // So that an erasure can name the folders that still hold a person's traces.
+    await store.registerEnvironment({
+      project: query.project,
+      name: settings.name,
+      hash: built.file.hash,
+      folder: path.resolve(settings.folder),
+      builtAt: new Date().toISOString(),
+      traces: [...traces],
+    })
+    return built
   } finally {
     await store.close()
+  }
+}
+
+/** The episodes as they come, their traces put into `traces`. */
+async function* noted(episodes: AsyncIterable<Episode>, traces: Set<string>): AsyncGenerator<Episode> {
+  for await (const episode of episodes) {
+    traces.add(episode.trace)
+    yield episode
   }
 }
 
