@@ -8,10 +8,8 @@ import {
   type Json,
   parseJson,
   referenceFeedback,
-  type ToolCall,
 } from '@homeground/sdk/trace'
 import { saysFailure } from '../rubric/tool-failure.ts'
-import { argumentsHash } from '../tape/key.ts'
 import { isEffectful } from '../tape/tape.ts'
 import type { Action, Reference, TapeEntry } from './types.ts'
 
@@ -37,19 +35,14 @@ export function referenceOf(episode: Episode, feedback: readonly Feedback[] = ep
 }
 
 /** The recording's own effectful calls that succeeded, as the reference: right only where the recording is. */
-export function recordedActions(entries: readonly TapeEntry[], declared: ReadonlyMap<string, ToolCall['effect']>): Action[] {
+export function recordedActions(entries: readonly TapeEntry[]): Action[] {
   return entries
-    .filter((entry) => entry.kind === 'tool' && !failed(entry) && isEffectful(declared.get(entry.name) ?? entry.effect))
+    .filter((entry) => entry.kind === 'tool' && !failed(entry) && isEffectful(entry.effect))
     .map((entry) => ({ name: entry.name, arguments: entry.arguments }))
 }
 
 function failed(entry: TapeEntry): boolean {
   return entry.error !== undefined || (entry.result !== undefined && saysFailure(entry.result))
-}
-
-/** For a tape entry that has been edited or written by hand. */
-export function withHash(entry: Omit<TapeEntry, 'hash'>): TapeEntry {
-  return { ...entry, hash: argumentsHash(entry.arguments) }
 }
 
 function actionsOf(value: Feedback['value'], place: string): Action[] {

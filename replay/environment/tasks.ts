@@ -169,7 +169,7 @@ function withRecorded(
   const output = text === undefined ? episode.output : text
   return {
     ...(output === undefined ? {} : { output }),
-    actions: recordedActions(entries, new Map()),
+    actions: recordedActions(entries),
     ...reference,
   }
 }
