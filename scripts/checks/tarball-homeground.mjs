@@ -6,8 +6,8 @@ import { check, root, withApp } from './empty-app.mjs'
 withApp(['sdk', '.'], ({ folder, tarballs, run }) => {
   const files = tarballs[1].files
   check(
-    files.every((file) => /^(dist\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(file)),
-    'the tarball holds dist, README, CHANGELOG, LICENSE and package.json alone',
+    files.every((file) => /^(dist\/|tune\/trainer\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(file)),
+    'the tarball holds dist, the trainer, README, CHANGELOG, LICENSE and package.json alone',
   )
   check(
     files.some((file) => /^dist\/.*\.sql$/.test(file)),
