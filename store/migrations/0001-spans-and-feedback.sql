@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS spans
     input_preview String CODEC(ZSTD(1)),
     output_preview String CODEC(ZSTD(1)),
     -- request body, response body, arguments, result, input, output, response id
-    bodies Array(String) CODEC(ZSTD(1, 24)) SETTINGS (min_compress_block_size = 16777216, max_compress_block_size = 16777216),
+    bodies Array(String) CODEC(ZSTD(3, 24)) SETTINGS (min_compress_block_size = 16777216, max_compress_block_size = 16777216),
     request_body String ALIAS bodies[1],
     response_body String ALIAS bodies[2],
     arguments String ALIAS bodies[3],
