@@ -1,45 +1,38 @@
 // Every command, in the order that `homeground --help` lists them. A command file exports `register(program)`.
 import type { Command } from 'commander'
-import { register as collector } from './collector.ts'
-import { register as compare } from './compare.ts'
-import { register as dataset } from './dataset.ts'
-import { register as dlq } from './dlq.ts'
-import { register as doctor } from './doctor.ts'
-import { register as env } from './env.ts'
-import { register as erase } from './erase.ts'
-import { register as gate } from './gate.ts'
-import { register as grade } from './grade.ts'
-import { register as importFiles } from './import.ts'
-import { register as keys } from './keys.ts'
-import { register as label } from './label.ts'
-import { register as loop } from './loop.ts'
-import { register as rescore } from './rescore.ts'
-import { register as retention } from './retention.ts'
-import { register as run } from './run.ts'
-import { register as serveModel } from './serve-model.ts'
-import { register as traces } from './traces.ts'
-import { register as tune } from './tune.ts'
-import { register as up } from './up.ts'
 
-export const commands: ((program: Command) => void)[] = [
-  up,
-  doctor,
-  collector,
-  keys,
-  dlq,
-  erase,
-  retention,
-  importFiles,
-  traces,
-  env,
-  grade,
-  label,
-  run,
-  rescore,
-  compare,
-  dataset,
-  tune,
-  gate,
-  serveModel,
-  loop,
-]
+interface CommandFile {
+  register(program: Command): void
+}
+
+/** A command's file is read only when it is called for: what one command imports is not what every other waits for. */
+export const commands: Readonly<Record<string, () => Promise<CommandFile>>> = {
+  up: () => import('./up.ts'),
+  doctor: () => import('./doctor.ts'),
+  collector: () => import('./collector.ts'),
+  keys: () => import('./keys.ts'),
+  dlq: () => import('./dlq.ts'),
+  erase: () => import('./erase.ts'),
+  retention: () => import('./retention.ts'),
+  import: () => import('./import.ts'),
+  traces: () => import('./traces.ts'),
+  env: () => import('./env.ts'),
+  grade: () => import('./grade.ts'),
+  label: () => import('./label.ts'),
+  run: () => import('./run.ts'),
+  rescore: () => import('./rescore.ts'),
+  compare: () => import('./compare.ts'),
+  dataset: () => import('./dataset.ts'),
+  tune: () => import('./tune.ts'),
+  gate: () => import('./gate.ts'),
+  serve: () => import('./serve-model.ts'),
+  loop: () => import('./loop.ts'),
+}
+
+/** Registers the command that the arguments name; all of them when they name none (help, a misspelt command). */
+export async function registerCommands(program: Command, args: readonly string[]): Promise<void> {
+  const name = args.find((argument) => !argument.startsWith('-')) ?? ''
+  const named = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const files = await Promise.all((named ? [named] : Object.values(commands)).map((load) => load()))
+  for (const file of files) file.register(program)
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: one file a command, no logic of its own. Exit 0 done, 1 the answer is no, 2 wrong use or settings, 3 it failed.
 import { Command, CommanderError } from 'commander'
-import { commands } from './commands.ts'
+import { registerCommands } from './commands.ts'
 import { exitCodeOf, printError } from './output.ts'
 import { version } from './version.ts'
 
@@ -11,9 +11,17 @@ const program = new Command('homeground')
   .option('--json', 'print results and errors as JSON')
   .exitOverride()
   .configureOutput({ outputError: () => {} })
-for (const register of commands) register(program)
+
+// Whoever read our output has gone (`homeground traces list | head -1`): end as a program that a broken pipe ends, 128 + SIGPIPE.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(141)
+    throw error
+  })
+}
 
 try {
+  await registerCommands(program, process.argv.slice(2))
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = 0

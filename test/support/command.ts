@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import path from 'node:path'
 import { until } from './until.ts'
 
-const entry = path.resolve('dist/cli/main.js')
+/** The compiled command line. */
+export const commandLine = path.resolve('dist/cli/main.js')
 
 export interface Finished {
   code: number | null
@@ -64,7 +65,7 @@ function start(
   const own = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('HOMEGROUND_') && !name.startsWith('OTEL_')),
   )
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [commandLine, ...args], {
     env: { ...own, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),
