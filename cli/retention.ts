@@ -1,9 +1,9 @@
 // `homeground retention list|set|unset`: how many days a project's rows are kept.
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
-import { openStore, type Store } from '../store/index.ts'
-import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+import { folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
+import { withStore } from './with-store.ts'
 
 export function register(program: Command): void {
   const retention = program.command('retention').description("how many days a project's rows are kept; without a rule they stay")
@@ -48,15 +48,6 @@ export function register(program: Command): void {
         process.stdout.write(`${inert(project)}: rows stay\n`)
       }),
     )
-}
-
-async function withStore(options: { folder?: string }, use: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openStore({ environment: environmentWith({ HOMEGROUND_FOLDER: options.folder }) })
-  try {
-    await use(store)
-  } finally {
-    await store.close()
-  }
 }
 
 function daysOf(text: string): number {

@@ -1,11 +1,12 @@
 // `homeground traces list|show`: what was collected.
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
-import { type EpisodeQuery, openStore, type Store } from '../store/index.ts'
+import type { EpisodeQuery, Store } from '../store/index.ts'
 import { episodeText } from './episode-text.ts'
 import { countOf, tagOf, timeOf } from './option-values.ts'
-import { environmentWith, folderOption, wantsJson } from './store-options.ts'
+import { folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
+import { withStore } from './with-store.ts'
 
 interface ListOptions {
   folder?: string
@@ -59,15 +60,6 @@ export function register(program: Command): void {
         )
       })
     })
-}
-
-async function withStore(options: { folder?: string }, use: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openStore({ environment: environmentWith({ HOMEGROUND_FOLDER: options.folder }) })
-  try {
-    await use(store)
-  } finally {
-    await store.close()
-  }
 }
 
 async function listProjects(store: Store, command: Command): Promise<void> {

@@ -8,6 +8,7 @@ import net from 'node:net'
 import path from 'node:path'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { type EngineAddress, readAddress, retire } from './address.ts'
+import { freePort } from './free-port.ts'
 import { type Lease, takeLease } from './leases.ts'
 import { locateEngine } from './locate.ts'
 import { lockedExit } from './lock.ts'
@@ -148,17 +149,6 @@ async function gone(address: EngineAddress): Promise<void> {
     if (performance.now() > hurry) process.kill(address.pid, 'SIGKILL')
     await sleep(20)
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
 
 function locked(folder: string, who: string): HomegroundError {

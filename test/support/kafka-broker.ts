@@ -2,9 +2,9 @@
 // It dies with the process that started it, however that one went; a broker restarted on the same folder and ports has its data again.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { freePort } from '../../store/embedded/free-port.ts'
 import { startBound } from './bound-process.ts'
 
 const version = '4.4.0'
@@ -100,17 +100,6 @@ export async function startBroker({ folder, ports, sasl, tls, settings = {} }: B
     stop: () => broker.kill('SIGTERM'),
     kill: () => broker.kill('SIGKILL'),
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
 
 /** One node and one folder: a fixed id is as good as any. */

@@ -4,7 +4,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { type Broker, brokerMissing, freePort, freePorts, startBroker } from './kafka-broker.ts'
+import { freePort } from '../../store/embedded/free-port.ts'
+import { type Broker, brokerMissing, freePorts, startBroker } from './kafka-broker.ts'
 import { missing } from './require.ts'
 
 /** True where tests that need a broker are to be skipped: `describe.skipIf(kafkaIsMissing)`. */
