@@ -8,10 +8,13 @@ import { OtlpSink } from './export/otlp-sink.ts'
 import { MemoryQueue } from './export/piece-queue.ts'
 import type { SpanSink } from './export/sink.ts'
 import { SpoolQueue } from './export/spool-queue.ts'
+import { finishSpan } from './finish-span.ts'
 import { type AgentOptions, recordAgent } from './run/agent.ts'
 import { systemClock } from './run/clock.ts'
 import { currentFrame, runStorage } from './run/context.ts'
 import { type FeedbackOptions, sendFeedback } from './run/feedback.ts'
+import { type CarriedRun, carryRun, resumeRun } from './run/hand-over.ts'
+import { type HostSpanProcessor, type HostSpanProcessorOptions, hostSpanProcessor } from './run/host-span-processor.ts'
 import { randomIds } from './run/ids.ts'
 import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
@@ -66,7 +69,13 @@ export interface Homeground {
   session<Result>(session: SessionOptions, fn: () => Result): Result
   /** The trace id of the run that this is called in: keep it, to give feedback later. */
   trace(): string | undefined
+  /** The run that this is called in, as plain data: for a worker thread or a queue, where the context does not reach. */
+  carry(): CarriedRun | undefined
+  /** Everything that `fn` starts belongs to a run that was carried here. */
+  resume<Result>(carried: CarriedRun | undefined, fn: () => Result): Result
   feedback(name: string, value: number | boolean | string, options?: FeedbackOptions): void
+  /** For a tracer provider of the product's own: GenAI spans of other instrumentations go to the same place, under the same runs. */
+  spanProcessor(options?: HostSpanProcessorOptions): HostSpanProcessor
   /** Sends what is waiting. True when all of it was delivered within the time. @default 10000 ms */
   flush(timeoutMs?: number): Promise<boolean>
   /** Flushes and stops; what runs afterwards passes through unrecorded. */
@@ -108,6 +117,7 @@ class Recording {
     }
     this.sink = this.makeSink(resource, scope)
     const tracer = settings.provider === 'host' ? { startSpan: hostSpan } : undefined
+    const finish = finishSpan(settings)
     this.recorder = new Recorder({
       clock: systemClock(),
       ids: randomIds(),
@@ -118,6 +128,7 @@ class Recording {
       captureContent: settings.captureContent,
       sample: (traceId) => settings.sample >= 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < settings.sample,
       ...(tracer === undefined ? {} : { tracer }),
+      ...(finish === undefined ? {} : { finish }),
       ...(settings.waitUntil === undefined ? {} : { delivered: this.awaited(settings.waitUntil) }),
     })
     this.tools = new ToolRegistry(this.recorder)
@@ -151,7 +162,10 @@ class Recording {
       variant: (name, otherwise) => chooseVariant(name, otherwise, settings.variants),
       session: withSession,
       trace: () => currentFrame()?.traceId,
+      carry: carryRun,
+      resume: resumeRun,
       feedback: (name, value, options = {}) => recorder.guard(() => sendFeedback(sink, settings.project, name, value, options), undefined),
+      spanProcessor: (options = {}) => hostSpanProcessor(recorder, () => this.flush(settings.exportTimeoutMs), options),
       flush: (timeoutMs = 10_000) => this.flush(timeoutMs),
       shutdown: (timeoutMs = 10_000) => {
         this.closing ??= this.shutdown(timeoutMs).finally(() => {
@@ -244,7 +258,10 @@ function straightThrough(): Homeground {
     variant: (_, otherwise) => otherwise,
     session: (_, fn) => fn(),
     trace: () => undefined,
+    carry: () => undefined,
+    resume: (_, fn) => fn(),
     feedback: () => undefined,
+    spanProcessor: () => ({ onStart: () => {}, onEnd: () => {}, forceFlush: async () => {}, shutdown: async () => {} }),
     flush: async () => true,
     shutdown: async () => undefined,
     stats: noStats,

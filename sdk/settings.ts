@@ -20,6 +20,8 @@ export interface HomegroundOptions {
   enabled?: boolean
   /** Whether bodies, arguments and results are recorded. @default true, unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says no */
   captureContent?: boolean
+  /** True: model spans also carry the GenAI conventions' message attributes, for backends that do not read vendors' bodies. @default false */
+  emitMessages?: boolean
   /** Lets HOMEGROUND_REPLAY_URL take hold of the product although NODE_ENV is `production`. @default false */
   allowReplay?: boolean
   /** Gets the promise of each delivery: on serverless, `(work) => context.waitUntil(work)`. @default none */
@@ -78,6 +80,7 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
     captureContent:
       options.captureContent ??
       !says(environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'], 'false', 'no_content', 'event_only'),
+    emitMessages: options.emitMessages ?? false,
     sample: options.sample ?? 1,
     variants: options.variants ?? {},
     maxQueueBytes: options.maxQueueBytes ?? 64 * 1024 * 1024,

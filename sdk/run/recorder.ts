@@ -147,21 +147,34 @@ export class Recorder {
     }
   }
 
+  /** A span that another instrumentation made, sampled and finished as ours are. */
+  deliverForeign(made: SpanRecord, frame: Frame | undefined): void {
+    const sampled = frame?.sampled ?? this.options.sample(made.traceId)
+    this.later(() => {
+      if (frame?.replay === undefined && !sampled) this.options.stats.unsampled += 1
+      else this.hand(made, frame)
+    })
+  }
+
   private deliver(span: OpenSpan): void {
-    const replay = span.frame?.replay
-    if (replay === undefined && !this.sampled(span)) {
+    if (span.frame?.replay === undefined && !this.sampled(span)) {
       this.options.stats.unsampled += 1
       return
     }
-    const made = this.record(span)
+    const record = this.hand(this.record(span), span.frame)
+    if (span.hostSpan !== undefined && record !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
+  }
+
+  /** Finishes the span and brings it to where it goes. */
+  private hand(made: SpanRecord, frame: Frame | undefined): SpanRecord | undefined {
     const record = this.options.finish === undefined ? made : this.options.finish(made)
-    if (record === undefined) return
+    if (record === undefined) return undefined
     this.options.stats.spans += 1
-    if (span.hostSpan !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
-    if (replay === undefined) {
+    if (frame?.replay === undefined) {
       this.options.sink.add(record)
       this.options.delivered?.()
-    } else replay.state.record(record)
+    } else frame.replay.state.record(record)
+    return record
   }
 
   private sampled(span: OpenSpan): boolean {

@@ -120,6 +120,8 @@ function modelColumns(attributes: SpanAttributes, kind: RowKind): ModelColumns {
     const none = { api: '', provider: '', model: '', responseModel: '', responseId: '' }
     return { ...none, finishReasons: [], attempt: 1, partial: false, requestBody: '', responseBody: '' }
   }
+  // Beside a body of ours (`emitMessages`) they say the same once more.
+  const described = semconvBody(attributes)
   return {
     api: attributes.text(homeground.api) || 'semconv',
     provider: attributes.text(genAi.providerName),
@@ -137,7 +139,7 @@ function modelColumns(attributes: SpanAttributes, kind: RowKind): ModelColumns {
     }),
     attempt: attributes.number(homeground.attempt) ?? 1,
     partial: attributes.flag(homeground.partial),
-    requestBody: attributes.text(homeground.requestBody) || semconvBody(attributes),
+    requestBody: attributes.text(homeground.requestBody) || described,
     responseBody: attributes.text(homeground.responseBody),
   }
 }

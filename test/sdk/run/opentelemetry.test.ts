@@ -162,6 +162,14 @@ describe('the context of a run', () => {
     expect(hg.stats().unsampled).toBe(120 - exporter.spans.length)
   })
 
+  it('flush is over within its deadline, with false, where the exporter hangs', async () => {
+    const hg = homeground({ project: 'test', exporter: { export: () => new Promise(() => {}) } })
+    await hg.agent('a', async () => 1)()
+    const before = performance.now()
+    expect(await hg.flush(50)).toBe(false)
+    expect(performance.now() - before).toBeLessThan(5000)
+  })
+
   it('hands each delivery to waitUntil, one at a time', async () => {
     const waits: Promise<unknown>[] = []
     const { hg, exporter } = guest({ waitUntil: (work) => void waits.push(work) })
