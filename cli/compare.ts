@@ -29,6 +29,7 @@ interface CompareOptions {
   a?: string
   b?: string
   episodes?: string
+  live: boolean
   by: string
   score: string
   margin?: number
@@ -45,7 +46,16 @@ export function register(program: Command): void {
     .option('--a <ARM>', 'the baseline (default: the first arm); with --episodes the values of its episodes, joined by +')
     .option('--b <ARM>', 'the candidate (default: every other arm)')
     .option('--episodes <QUERY>', 'recorded episodes instead of a run: project=NAME,source=import,… or a file of episodes')
-    .option('--by <FIELD>', 'with --episodes: what tells the arms apart: tags.NAME, source.repeat, agent.version, model', 'source.repeat')
+    .option(
+      '--live',
+      "with --episodes: a canary's traffic, where each session saw one arm: two samples, unpaired, clustered by session",
+      false,
+    )
+    .option(
+      '--by <FIELD>',
+      'with --episodes: what tells the arms apart: tags.NAME, tags.variant.NAME, source.repeat, agent.version, model',
+      'source.repeat',
+    )
     .option('--score <FEEDBACK>', 'with --episodes: the feedback that is the score', 'reward')
     .option('--margin <SHARE>', "with --episodes: differences under it count as equal (a run's margin is fixed before it)", marginOf)
     .option('--out <FOLDER>', 'where the report goes (default: the run folder; with --episodes .homeground/compare)')
@@ -54,6 +64,10 @@ export function register(program: Command): void {
       if ((run === undefined) === (options.episodes === undefined))
         throw new HomegroundError('invalid-argument', 'compare needs either a run or --episodes', {
           hint: 'homeground compare .homeground/runs/ID, or homeground compare --episodes project=NAME --by source.repeat --a 0+1 --b 2+3',
+        })
+      if (options.live && options.episodes === undefined)
+        throw new HomegroundError('invalid-argument', '--live compares recorded episodes, not a run', {
+          hint: 'homeground compare --live --episodes project=NAME,from=DAY --by tags.variant.NAME --a VALUE --b VALUE --score FEEDBACK',
         })
       const { comparison, files } =
         run === undefined ? await ofEpisodes(options.episodes ?? '', options) : await ofRun(runFolder(run, options.folder), options)
@@ -100,6 +114,7 @@ async function ofEpisodes(text: string, options: CompareOptions): Promise<Done> 
     const source = episodesSource({
       title: path.basename(text),
       by: options.by,
+      design: options.live ? 'two-sample' : 'paired',
       arms: await armsOf(episodes, options),
       episodes: () => episodes.read(),
       score: scoreByFeedback(options.score),

@@ -50,7 +50,7 @@ function found({ sessions, size, outcome, experiments, seed, shift = 0 }) {
         sessionOf.push(number)
       }
     }
-    const { word } = verdictOf(estimate(deltas, sessionOf), deltas, margin)
+    const { word } = verdictOf(estimate(deltas, sessionOf), margin)
     if (word === 'better' || word === 'worse') count += 1
   }
   return count / experiments

@@ -1,7 +1,7 @@
 // Recorded episodes as arms: which of them belong to which arm is read from a field, e.g. `source.repeat` or `tags.canary`. Paired by task where both have it.
 import type { Episode } from '@homeground/sdk/trace'
 import { HomegroundError } from '@homeground/sdk/trace'
-import type { ComparisonSource, Outcome } from './types.ts'
+import type { ComparisonSource, Design, Outcome } from './types.ts'
 
 /** An arm is the episodes whose field has one of these values. */
 export interface EpisodeArm {
@@ -14,6 +14,8 @@ export interface EpisodesSourceOptions {
   /** `source.repeat`, `tags.NAME`, `agent.version`, `model`. */
   by: string
   arms: readonly EpisodeArm[]
+  /** `two-sample` for live traffic: each episode is a task of its own, and sessions belong to one arm. @default paired */
+  design?: Design
   /** Read once for each comparison. */
   episodes: () => AsyncIterable<Episode>
   /** An episode's criteria scores and whole score. */
@@ -24,11 +26,12 @@ export interface EpisodesSourceOptions {
 
 /** The task of an episode is `source.task`, else its session, else itself; repeats are counted per arm in the order they come. */
 export function episodesSource(options: EpisodesSourceOptions): ComparisonSource {
-  const { title, by, arms, facts = [] } = options
+  const { title, by, arms, facts = [], design = 'paired' } = options
   const armOf = new Map(arms.flatMap((arm) => arm.values.map((value) => [value, arm.name])))
   return {
     title,
-    facts: [{ name: 'arms by', value: by }, ...facts],
+    design,
+    facts: [{ name: 'arms by', value: by }, ...(design === 'paired' ? [] : [{ name: 'design', value: 'two samples, unpaired' }]), ...facts],
     arms: arms.map(({ name, values }) => ({ name, description: `recorded, ${by} = ${values.join(' or ')}` })),
     planned: undefined,
     async *outcomes() {
@@ -42,7 +45,7 @@ export function episodesSource(options: EpisodesSourceOptions): ComparisonSource
         if (arm === undefined) continue
         matched += 1
         const session = episode.session ?? episode.id
-        const task = episode.source.task ?? session
+        const task = design === 'paired' ? (episode.source.task ?? session) : episode.id
         const key = `${arm} ${task}`
         const repeat = repeats.get(key) ?? 0
         repeats.set(key, repeat + 1)

@@ -36,9 +36,9 @@ export function comparePair(tally: Tally, options: PairOptions): PairComparison 
     nullShare: Math.max(...totals.map((item) => share(item.nulls, item.outcomes))),
     afterDivergenceShare: Math.max(...totals.map((item) => share(item.userTurns.afterDivergence, item.userTurns.served))),
     margin,
-    observed,
-    worst,
-    best,
+    observed: primary,
+    worst: estimate(worst.deltas, worst.sessionOf),
+    best: estimate(best.deltas, best.sessionOf),
   })
   const cost = paired((tries) => (tries.costs.some((value) => value === undefined) ? [] : tries.costs))
   const clustered = clusteredMean(observed.deltas, observed.sessionOf)
@@ -46,10 +46,11 @@ export function comparePair(tally: Tally, options: PairOptions): PairComparison 
   const sessionsForMargin = sessionsNeeded(clustered, margin)
   const mcnemar = mcnemarOf(tally, observed, baseline, candidate)
   return {
+    design: 'paired',
     baseline,
     candidate,
     verdict,
-    sentence: verdictSentence(verdict, primary, { baseline, candidate, margin }),
+    sentence: verdictSentence(verdict, primary, { design: 'paired', baseline, candidate, margin }),
     primary,
     margin,
     shown: {

@@ -1,6 +1,7 @@
 // Compares arms, whatever they come from: a run's rollouts or recorded episodes. All pairs against one baseline.
 import { HomegroundError } from '@homeground/sdk/trace'
 import { comparePair } from './compare-pair.ts'
+import { compareTwoSample, mixedSessions } from './compare-two-sample.ts'
 import { summariseArm } from './summarise-arm.ts'
 import { type Tally, tally } from './tally.ts'
 import type { ArmSummary, Comparison, ComparisonSource, PairComparison } from './types.ts'
@@ -23,7 +24,7 @@ export async function compare(source: ComparisonSource, options: CompareOptions 
   const shown = source.arms.filter((arm) => arm.name === baseline || candidates.includes(arm.name))
   const arms = shown.map((arm) => summariseArm(read, arm, source.planned ?? read.totals.get(arm.name)?.outcomes ?? 0))
   const pairs = candidates.map((candidate) =>
-    comparePair(read, {
+    (source.design === 'two-sample' ? compareTwoSample : comparePair)(read, {
       baseline,
       candidate,
       margin: options.margin ?? 0.05,
@@ -50,14 +51,19 @@ function chooseArms(source: ComparisonSource, options: CompareOptions): { baseli
 function notesOn(read: Tally, arms: readonly ArmSummary[], pairs: readonly PairComparison[], planned: number): string[] {
   const notes: string[] = []
   for (const arm of arms) {
+    const unpaired = pairs.some((pair) => pair.design === 'two-sample')
     if (arm.outcomes < arm.planned) notes.push(`${arm.name} has ${arm.outcomes} of ${arm.planned} planned outcomes.`)
-    else if (arm.outcomes < planned) notes.push(`${arm.name} has ${arm.outcomes} outcomes where another arm has ${planned}.`)
+    else if (arm.outcomes < planned && !unpaired) notes.push(`${arm.name} has ${arm.outcomes} outcomes where another arm has ${planned}.`)
     if (arm.nulls.count > 0) {
       const why = arm.nulls.reasons.slice(0, 3).map(({ reason, count }) => `${reason} (${count})`)
       notes.push(`${arm.name} has no score for ${arm.nulls.count} of ${arm.outcomes} outcomes: ${why.join(', ')}.`)
     }
   }
   for (const pair of pairs) {
+    if (pair.design === 'two-sample') {
+      notes.push(...notesOnSamples(read, pair))
+      continue
+    }
     const left = read.tasks.length - pair.primary.tasks
     if (left > 0)
       notes.push(
@@ -65,4 +71,21 @@ function notesOn(read: Tally, arms: readonly ArmSummary[], pairs: readonly PairC
       )
   }
   return notes
+}
+
+function notesOnSamples(read: Tally, { baseline, candidate, shown }: PairComparison): string[] {
+  const notes = [
+    `${candidate} against ${baseline} is a comparison of two samples: no episode of one arm has a counterpart in the other, so what differs between their sessions is in the interval.`,
+  ]
+  const mixed = mixedSessions(read, baseline, candidate).size
+  if (mixed > 0) notes.push(`${mixed} sessions saw both ${baseline} and ${candidate} and are left out of their comparison.`)
+  if (shown.coverage && Math.min(shown.coverage.baseline, shown.coverage.candidate) < 1)
+    notes.push(
+      `The verdict is about the episodes that have a score: ${percent(shown.coverage.baseline)} of ${baseline}, ${percent(shown.coverage.candidate)} of ${candidate}.`,
+    )
+  return notes
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
 }

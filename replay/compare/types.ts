@@ -33,9 +33,14 @@ export interface ArmSource {
   description: string
 }
 
+/** `paired`: both arms tried the same tasks. `two-sample`: each session was of one arm, as in live traffic. */
+export type Design = 'paired' | 'two-sample'
+
 /** What is compared, wherever it comes from. `outcomes` may be read twice. */
 export interface ComparisonSource {
   title: string
+  /** @default paired */
+  design?: Design
   /** Facts for the head of the report, in order: run id, environment, harness, seed, dates. */
   facts: { name: string; value: string }[]
   arms: ArmSource[]
@@ -101,6 +106,7 @@ export interface Estimate {
 }
 
 export interface PairComparison {
+  design: Design
   baseline: string
   candidate: string
   verdict: Verdict
@@ -111,23 +117,29 @@ export interface PairComparison {
   /** Shown, never deciding. */
   shown: {
     nullsAsZero: Estimate
-    worst: Estimate
-    best: Estimate
-    onTapeOnly: Estimate
-    bootstrap: { low: number; high: number; resamples: number; seed: number }
+    /** Missing scores set against the candidate, and for it; only where tasks are paired. */
+    worst?: Estimate
+    best?: Estimate
+    /** Only where tasks are paired. */
+    onTapeOnly?: Estimate
+    bootstrap?: { low: number; high: number; resamples: number; seed: number }
     /** Only where each session is one task, with one repeat, and every score is 0 or 1. */
     mcnemar?: { wins: number; losses: number; p: number }
-    signTest: { wins: number; losses: number; ties: number; p: number }
+    /** Only where tasks are paired. */
+    signTest?: { wins: number; losses: number; ties: number; p: number }
+    /** Only in a two-sample comparison: the share of each arm's episodes that has a score at all, and their difference. */
+    coverage?: Estimate & { baseline: number; candidate: number }
     /** Found in 80 % of such runs. */
     detectableDifference?: number
     /** Sessions that would make the margin detectable. */
     sessionsForMargin?: number
-    /** Paired differences of what it costs and takes. */
+    /** Differences of what it costs and takes. */
     cost?: Estimate
     durationMs?: Estimate
   }
   criteria: (Estimate & { name: string; weight: number; pHolm: number })[]
   slices: (Estimate & { tag: string; value: string })[]
+  /** Empty in a two-sample comparison: no task has two sides. */
   tasks: TaskDelta[]
 }
 

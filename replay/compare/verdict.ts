@@ -9,10 +9,12 @@ export type VerdictWord = 'better' | 'worse' | 'equivalent' | 'inconclusive' | '
 export type VerdictReason =
   | 'unfinished'
   | 'censored'
+  | 'coverage'
   | 'off-script'
   | 'too-few-sessions'
   | 'zero-variance'
   | 'sign-test'
+  | 'permutation-test'
   | 'interval'
   | 'within-margin'
   | 'identical'
@@ -30,20 +32,28 @@ export const censoredShare = 0.05
 /** Share of recorded user turns that may be served after the candidate went another way. */
 export const offScriptShare = 0.2
 
-/** The paired difference candidate - baseline, and what it was decided by. */
+/** In a two-sample comparison: by how much the arms' shares of scored episodes may differ, where the difference is not chance. */
+export const coverageShare = 0.02
+
+/** The difference candidate - baseline, and what it was decided by. */
 export interface PrimaryEstimate {
   delta: number
   standardError: number
   degreesOfFreedom: number
+  /** Pairs of a task; in a two-sample comparison episodes. */
   tasks: number
   sessions: number
+  /** Of the sessions, those that the arm with fewer has: all of them where tasks are paired. */
+  fewestSessions: number
   /** 95 %; infinite ends where there are fewer than two sessions. */
   interval95: { low: number; high: number }
   /** 90 %: inside the margin means equivalent (two one-sided tests at 5 %). */
   interval90: { low: number; high: number }
-  /** Two-sided; by t, or by the sign test where nothing varies. */
+  /** Two-sided; by t, or by an exact test over sessions where nothing varies. */
   p: number
-  method: 't' | 'sign-test'
+  method: 't' | 'sign-test' | 'permutation-test'
+  /** Not one score differs between the arms. */
+  identical: boolean
 }
 
 /** Estimates the difference from the differences of tasks. @param sessionOf as for clusteredMean */
@@ -56,20 +66,21 @@ export function estimate(deltas: ArrayLike<number>, sessionOf: ArrayLike<number>
     degreesOfFreedom: mean.degreesOfFreedom,
     tasks: mean.values,
     sessions: mean.clusters,
+    fewestSessions: mean.clusters,
     interval95: interval(mean, 0.95),
     interval90: interval(mean, 0.9),
     p: varies ? tTwoSided(mean.mean / mean.standardError, mean.degreesOfFreedom) : signTestOverSessions(deltas, sessionOf, mean),
     method: varies ? 't' : 'sign-test',
+    identical: Array.from(deltas).every((delta) => Math.abs(delta) < 1e-12),
   }
 }
 
 /** The rules that need the estimate alone: too few sessions, no variance, interval, margin. */
-export function verdictOf(primary: PrimaryEstimate, deltas: ArrayLike<number>, margin: number): Verdict {
-  if (primary.tasks === 0 || primary.sessions < fewestSessions) return { word: 'inconclusive', reason: 'too-few-sessions' }
-  if (primary.method === 'sign-test') {
-    if (primary.p < 0.05) return { word: primary.delta > 0 ? 'better' : 'worse', reason: 'sign-test' }
-    const identical = Array.from(deltas).every((delta) => Math.abs(delta) < 1e-12)
-    return identical ? { word: 'equivalent', reason: 'identical' } : { word: 'inconclusive', reason: 'zero-variance' }
+export function verdictOf(primary: PrimaryEstimate, margin: number): Verdict {
+  if (primary.tasks === 0 || primary.fewestSessions < fewestSessions) return { word: 'inconclusive', reason: 'too-few-sessions' }
+  if (primary.method !== 't') {
+    if (primary.p < 0.05) return { word: primary.delta > 0 ? 'better' : 'worse', reason: primary.method }
+    return primary.identical ? { word: 'equivalent', reason: 'identical' } : { word: 'inconclusive', reason: 'zero-variance' }
   }
   if (primary.interval95.low > 0) return { word: 'better', reason: 'interval' }
   if (primary.interval95.high < 0) return { word: 'worse', reason: 'interval' }
@@ -86,22 +97,20 @@ export interface VerdictInput {
   /** The larger of the two arms' shares of recorded user turns served after divergence. */
   afterDivergenceShare: number
   margin: number
-  /** Task differences as they are; with missing scores against the candidate; and for it. */
-  observed: { deltas: ArrayLike<number>; sessionOf: ArrayLike<number> }
-  worst: { deltas: ArrayLike<number>; sessionOf: ArrayLike<number> }
-  best: { deltas: ArrayLike<number>; sessionOf: ArrayLike<number> }
+  /** The estimate as it is; with missing scores against the candidate; and for it. */
+  observed: PrimaryEstimate
+  worst: PrimaryEstimate
+  best: PrimaryEstimate
 }
 
 /** The rules in their order: unfinished, censored, off-script, then those of `verdictOf`. */
-export function decide(input: VerdictInput): Verdict {
-  if (!input.finished) return { word: 'none', reason: 'unfinished' }
-  const verdict = (side: { deltas: ArrayLike<number>; sessionOf: ArrayLike<number> }) =>
-    verdictOf(estimate(side.deltas, side.sessionOf), side.deltas, input.margin)
-  const observed = verdict(input.observed)
-  if (input.nullShare > censoredShare && [input.worst, input.best].some((side) => verdict(side).word !== observed.word))
+export function decide({ finished, nullShare, afterDivergenceShare, margin, observed, worst, best }: VerdictInput): Verdict {
+  if (!finished) return { word: 'none', reason: 'unfinished' }
+  const verdict = verdictOf(observed, margin)
+  if (nullShare > censoredShare && [worst, best].some((side) => verdictOf(side, margin).word !== verdict.word))
     return { word: 'inconclusive', reason: 'censored' }
-  if (input.afterDivergenceShare > offScriptShare) return { word: 'inconclusive', reason: 'off-script' }
-  return observed
+  if (afterDivergenceShare > offScriptShare) return { word: 'inconclusive', reason: 'off-script' }
+  return verdict
 }
 
 /** Each session votes by the sign of its sum. */

@@ -123,3 +123,45 @@ describe('homeground compare', () => {
     expect(code).toBe(2)
   })
 })
+
+describe('homeground compare --live', () => {
+  test('is for recorded traffic: with a run it is refused', async () => {
+    const { code, stderr } = await homegroundCommand(['compare', 'run-1', '--folder', at('home'), '--live'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/--live compares recorded episodes, not a run/)
+  })
+
+  test('says that its samples are unpaired, in the terminal and in the report', async () => {
+    const live = Array.from({ length: 40 }, (_, index) =>
+      sampleEpisode({
+        id: String(index).padStart(32, '0'),
+        session: `visit-${index}`,
+        tags: { 'variant.model': index % 2 === 0 ? 'old' : 'new' },
+        feedback: [
+          {
+            name: 'helpful',
+            value: index % 2 === 0 ? Number(index % 3 === 0) : Number(index % 5 !== 0),
+            at: '2026-01-01T00:00:00.000Z',
+            source: 'user',
+          },
+        ],
+      }),
+    )
+    fs.writeFileSync(at('live.jsonl'), live.map((episode) => `${formatEpisodeLine(episode)}\n`).join(''))
+    const arms = ['--by', 'tags.variant.model', '--a', 'old', '--b', 'new', '--score', 'helpful']
+    const { code, stdout, stderr } = await homegroundCommand([
+      'compare',
+      '--live',
+      '--episodes',
+      at('live.jsonl'),
+      ...arms,
+      '--out',
+      at('live'),
+    ])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(
+      /^BETTER \(interval\): new is better than old: .* 40 rated episodes in 40 sessions, each of one arm: two samples, unpaired\.$/m,
+    )
+    expect(fs.readFileSync(at('live', 'report.html'), 'utf8')).toContain('each session was of one arm, so nothing is paired')
+  })
+})

@@ -6,7 +6,7 @@ import { signed } from '../verdict-sentence.ts'
 import { caseView } from './case-view.ts'
 import type { Case } from './cases.ts'
 import { deltaChart } from './delta-chart.ts'
-import { count, dollars, duration, probability } from './figures.ts'
+import { count, dollars, duration, percent, probability } from './figures.ts'
 import { type IntervalRow, intervalChart, scaleOf } from './interval-chart.ts'
 import { tasksTable } from './tasks-table.ts'
 
@@ -18,6 +18,12 @@ export function pairSection(pair: PairComparison, number: number, cases: readonl
   const unscored = pair.criteria.filter((item) => item.tasks === 0).map((item) => item.name)
   const criteria = scored.map((item) => row(item.name, item, `weight ${item.weight} · Holm ${probability(item.pHolm)}`))
   const slices = pair.slices.map((item) => row(`${item.tag}: ${item.value}`, item, `${item.tasks} tasks`))
+  if (pair.design === 'two-sample')
+    return html`<section class="pair" id="pair-${number}">
+    <h2>${pair.candidate} against ${pair.baseline}</h2>
+    <h3>Shown, never deciding</h3>
+    ${beside(pair)}
+  </section>`
   return html`<section class="pair" id="pair-${number}">
     <h2>${pair.candidate} against ${pair.baseline}</h2>
     <h3>Difference by task</h3>
@@ -36,29 +42,36 @@ export function pairSection(pair: PairComparison, number: number, cases: readonl
 
 function beside(pair: PairComparison): Markup {
   const { shown, primary } = pair
+  const { bootstrap, onTapeOnly, worst, best, coverage, signTest, mcnemar } = shown
+  const run =
+    pair.design === 'paired' ? { one: 'rollout', all: 'runs', this: 'run' } : { one: 'live episode', all: 'such periods', this: 'one' }
   const rows: IntervalRow[] = [
     {
       ...row('the verdict’s interval', { ...primary, low: primary.interval95.low, high: primary.interval95.high }, 'CR2, Bell–McCaffrey'),
       inner: primary.interval90,
     },
-    row(
-      'cluster bootstrap',
-      { ...shown.bootstrap, delta: primary.delta, p: 1, tasks: 0, sessions: 0 },
-      `${count(shown.bootstrap.resamples)} resamples`,
-    ),
-    row('on tape only', shown.onTapeOnly, `${shown.onTapeOnly.tasks} tasks`),
-    row('missing scores as 0', shown.nullsAsZero, `${shown.nullsAsZero.tasks} tasks`),
-    row('missing against the candidate', shown.worst, 'worst case'),
-    row('missing for the candidate', shown.best, 'best case'),
+    ...(bootstrap
+      ? [
+          row(
+            'cluster bootstrap',
+            { ...bootstrap, delta: primary.delta, p: 1, tasks: 0, sessions: 0 },
+            `${count(bootstrap.resamples)} resamples`,
+          ),
+        ]
+      : []),
+    ...(onTapeOnly ? [row('on tape only', onTapeOnly, `${onTapeOnly.tasks} tasks`)] : []),
+    row('missing scores as 0', shown.nullsAsZero, `${shown.nullsAsZero.tasks} ${pair.design === 'paired' ? 'tasks' : 'episodes'}`),
+    ...(worst ? [row('missing against the candidate', worst, 'worst case')] : []),
+    ...(best ? [row('missing for the candidate', best, 'best case')] : []),
+    ...(coverage ? [row('share with a score', coverage, `${percent(coverage.baseline)} → ${percent(coverage.candidate)}`)] : []),
   ]
-  const { signTest, mcnemar } = shown
   return html`${intervalChart(rows, scaleOf(rows, pair.margin), pair.margin)}
     <ul class="beside">
-      <li>Sign test over sessions: ${signTest.wins} better, ${signTest.losses} worse, ${signTest.ties} the same, ${probability(signTest.p)}.</li>
+      ${signTest && html`<li>Sign test over sessions: ${signTest.wins} better, ${signTest.losses} worse, ${signTest.ties} the same, ${probability(signTest.p)}.</li>`}
       ${mcnemar && html`<li>Exact McNemar over tasks: ${mcnemar.wins} won, ${mcnemar.losses} lost, ${probability(mcnemar.p)}.</li>`}
-      ${shown.cost && html`<li>Cost of a rollout: ${money(shown.cost)}.</li>`}
-      ${shown.durationMs && html`<li>Time of a rollout: ${shown.durationMs.delta >= 0 ? '+' : '−'}${duration(Math.abs(shown.durationMs.delta))}.</li>`}
-      ${shown.sessionsForMargin !== undefined && html`<li>A difference of ±${pair.margin} would be found in 80 % of runs with ${count(shown.sessionsForMargin)} sessions; this run has ${count(primary.sessions)}.</li>`}
+      ${shown.cost && html`<li>Cost of a ${run.one}: ${money(shown.cost)}.</li>`}
+      ${shown.durationMs && html`<li>Time of a ${run.one}: ${shown.durationMs.delta >= 0 ? '+' : '−'}${duration(Math.abs(shown.durationMs.delta))}.</li>`}
+      ${shown.sessionsForMargin !== undefined && html`<li>A difference of ±${pair.margin} would be found in 80 % of ${run.all} with ${count(shown.sessionsForMargin)} sessions; this ${run.this} has ${count(primary.sessions)}.</li>`}
     </ul>`
 }
 

@@ -44,7 +44,8 @@ function body(comparison: Comparison, cases: readonly Case[]): Markup {
     <dl class="facts">${comparison.facts.map(({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
   </header>
   <nav aria-label="Parts of this report"><a href="#verdict">Verdict</a><a href="#arms">Arms</a>${pairs.map(
-    (pair, at) => html`<a href="#pair-${at + 1}">${pairs.length === 1 ? 'Tasks and episodes' : pair.candidate}</a>`,
+    (pair, at) =>
+      html`<a href="#pair-${at + 1}">${pairs.length > 1 ? pair.candidate : pair.design === 'paired' ? 'Tasks and episodes' : 'Beside it'}</a>`,
   )}<a href="#method">How it was decided</a></nav>
   <main>
     <section id="verdict">
@@ -54,7 +55,7 @@ function body(comparison: Comparison, cases: readonly Case[]): Markup {
     </section>
     <section id="arms">
       <h2>Arms</h2>
-      <div class="plots">${frontierChart(arms, baseline)}${arms.some((arm) => arm.offTape.outcomes > 0) ? offTapeChart(arms) : html`<figure class="shares"><p class="empty">No arm left the tape.</p></figure>`}</div>
+      <div class="plots">${frontierChart(arms, baseline)}${arms.some((arm) => arm.offTape.outcomes > 0) ? offTapeChart(arms) : pairs.every((pair) => pair.design === 'paired') && html`<figure class="shares"><p class="empty">No arm left the tape.</p></figure>`}</div>
       ${armsTable(arms, baseline)}
     </section>
     ${pairs.map((pair, at) =>
@@ -64,7 +65,7 @@ function body(comparison: Comparison, cases: readonly Case[]): Markup {
         cases.filter((item) => item.candidate === pair.candidate),
       ),
     )}
-    ${method(pairs)}
+    ${pairs.some((pair) => pair.design === 'two-sample') ? methodOfSamples(pairs) : method(pairs)}
   </main>`
 }
 
@@ -81,5 +82,20 @@ function method(pairs: readonly PairComparison[]): Markup {
       <li>Else: inconclusive.</li>
     </ol>
     <p>A score that could not be made is left out, never read as 0.</p>
+  </section>`
+}
+
+function methodOfSamples(pairs: readonly PairComparison[]): Markup {
+  return html`<section id="method"><h2>How it was decided</h2>
+    <p>The episodes are live traffic: each session was of one arm, so nothing is paired. One interval decides: that of the difference between the arms’ mean scores, with the CR2 standard error clustered by session and Bell–McCaffrey degrees of freedom. In this order:</p>
+    <ol>
+      <li>An arm has fewer than 6 sessions with a score: inconclusive.</li>
+      <li>The share of episodes with a score differs between the arms, by more than 2 points and by more than chance: inconclusive (coverage).</li>
+      <li>Nothing varies within either arm: the exact permutation test over sessions decides.</li>
+      <li>The 95 % interval excludes 0: better or worse.</li>
+      <li>The 90 % interval lies within ±${pairs[0]?.margin ?? 0.05}: equivalent.</li>
+      <li>Else: inconclusive.</li>
+    </ol>
+    <p>Sessions that saw both arms are left out. A score that was not given is left out, never read as 0. Which session saw which arm must be chance: compare arms of the same period only.</p>
   </section>`
 }

@@ -2,19 +2,24 @@
 
 import { html, type Markup } from '../../rubric/markup.ts'
 import type { PairComparison } from '../types.ts'
-import type { VerdictWord } from '../verdict.ts'
+import type { PrimaryEstimate, VerdictWord } from '../verdict.ts'
 import { signed } from '../verdict-sentence.ts'
 import { count, probability } from './figures.ts'
 
 const signs: Record<VerdictWord, string> = { better: '▲', worse: '▼', equivalent: '=', inconclusive: '?', none: '…' }
+const methods: Record<PrimaryEstimate['method'], string> = {
+  t: 'by t',
+  'sign-test': 'by sign test',
+  'permutation-test': 'by permutation',
+}
 
 export function verdictCard(pair: PairComparison): Markup {
   const { primary, verdict, shown } = pair
   const figures: [string, string][] = [
     ['difference', signed(primary.delta)],
     ['95 % interval', `${signed(primary.interval95.low)} to ${signed(primary.interval95.high)}`],
-    [primary.method === 't' ? 'by t' : 'by sign test', probability(primary.p)],
-    ['tasks', count(primary.tasks)],
+    [methods[primary.method], probability(primary.p)],
+    [pair.design === 'paired' ? 'tasks' : 'rated episodes', count(primary.tasks)],
     ['sessions', count(primary.sessions)],
   ]
   if (shown.detectableDifference !== undefined) figures.push(['could have found', signed(shown.detectableDifference).replace('+', '±')])

@@ -71,7 +71,7 @@ describe('compareRun', () => {
     const rollout = (at: { task: number; arm: string }): Partial<Rollout> => (at.task >= 12 ? { score: null } : better(at))
     const pair = onlyPair(await compareRun(sampleRun({ rollout })))
     expect(pair.verdict).toEqual({ word: 'inconclusive', reason: 'censored' })
-    expect(pair.shown.worst.delta).toBeLessThan(pair.shown.best.delta)
+    expect(pair.shown.worst?.delta).toBeLessThan(pair.shown.best?.delta ?? Number.NaN)
   })
 
   test('user turns served after divergence make it off-script', async () => {

@@ -7,6 +7,7 @@ import { holm } from '../../../replay/compare/holm.ts'
 import { passRates } from '../../../replay/compare/pass-rates.ts'
 import { signTest } from '../../../replay/compare/sign-test.ts'
 import { tTwoSided } from '../../../replay/compare/student-t.ts'
+import { type Sample, twoSampleDifference, twoSampleEstimate } from '../../../replay/compare/two-sample.ts'
 import { wilson } from '../../../replay/compare/wilson.ts'
 import { tauBenchEpisodes } from '../rubric/tau-bench.ts'
 
@@ -17,6 +18,7 @@ interface Reference {
     clusters: number[]
     expect: Record<'mean' | 'standardError' | 'degreesOfFreedom' | 'low95' | 'high95' | 'low90' | 'high90' | 'p' | 'detectable', number>
   }[]
+  twoSamples: { design: string; values: number[]; clusters: number[]; arm: number[]; expect: Reference['tables'][number]['expect'] }[]
   signTest: { wins: number; losses: number; p: number; mcnemar: number }[]
   wilson: { successes: number; trials: number; low: number; high: number }[]
   holm: { p: number[]; adjusted: number[] }[]
@@ -62,6 +64,26 @@ describe('CR2 with Bell–McCaffrey degrees of freedom', () => {
     expect(sessionsNeeded(mean, (detectableDifference(mean) ?? 0) / 2)).toBeGreaterThanOrEqual(24)
     expect(sessionsNeeded(mean, (detectableDifference(mean) ?? 0) / 2)).toBeLessThanOrEqual(25)
   })
+})
+
+describe('the difference of two samples', () => {
+  test.each(reference.twoSamples.map((table) => [table.design, table] as const))(
+    'equals CR2 and Bell–McCaffrey of the regression on the arm: %s',
+    (_, { values, clusters, arm, expect: wanted }) => {
+      const sample = (which: number): Sample => {
+        const at = arm.flatMap((value, index) => (value === which ? [index] : []))
+        const first = Math.min(...at.map((index) => clusters[index] ?? 0))
+        return { values: at.map((index) => values[index] ?? 0), sessionOf: at.map((index) => (clusters[index] ?? 0) - first) }
+      }
+      const difference = twoSampleDifference(sample(0), sample(1))
+      close(difference.mean, wanted.mean)
+      close(difference.standardError, wanted.standardError)
+      close(difference.degreesOfFreedom, wanted.degreesOfFreedom)
+      close(interval(difference, 0.95).low, wanted.low95)
+      close(interval(difference, 0.9).high, wanted.high90)
+      close(twoSampleEstimate(sample(0), sample(1)).p, wanted.p)
+    },
+  )
 })
 
 describe('what is shown beside it', () => {

@@ -3,8 +3,8 @@ import { decide, estimate, type VerdictInput, verdictOf } from '../../../replay/
 import { verdictSentence } from '../../../replay/compare/verdict-sentence.ts'
 
 const sessions = (count: number) => Array.from({ length: count }, (_, at) => at)
-const side = (deltas: number[]) => ({ deltas, sessionOf: sessions(deltas.length) })
-const verdict = (deltas: number[], margin = 0.05) => verdictOf(estimate(deltas, sessions(deltas.length)), deltas, margin)
+const side = (deltas: number[]) => estimate(deltas, sessions(deltas.length))
+const verdict = (deltas: number[], margin = 0.05) => verdictOf(estimate(deltas, sessions(deltas.length)), margin)
 /** A spread of differences around a middle. */
 const around = (middle: number, spread: number, count: number) => sessions(count).map((at) => middle + (at % 2 === 0 ? spread : -spread))
 
@@ -39,7 +39,7 @@ describe('few sessions and no variance', () => {
   test('many tasks in few sessions are few sessions', () => {
     const deltas = around(0.5, 0.1, 100)
     const sessionOf = deltas.map((_, at) => at % 5)
-    expect(verdictOf(estimate(deltas, sessionOf), deltas, 0.05).reason).toBe('too-few-sessions')
+    expect(verdictOf(estimate(deltas, sessionOf), 0.05).reason).toBe('too-few-sessions')
   })
 
   test('where nothing varies the exact sign test over sessions decides', () => {
@@ -52,7 +52,7 @@ describe('few sessions and no variance', () => {
     expect(verdict([0, 0, 0, 0, 0, 0])).toEqual({ word: 'equivalent', reason: 'identical' })
     const deltas = sessions(12).map((at) => (at % 2 === 0 ? 1 : -1))
     const sessionOf = deltas.map((_, at) => Math.floor(at / 2))
-    expect(verdictOf(estimate(deltas, sessionOf), deltas, 0.05)).toEqual({ word: 'inconclusive', reason: 'zero-variance' })
+    expect(verdictOf(estimate(deltas, sessionOf), 0.05)).toEqual({ word: 'inconclusive', reason: 'zero-variance' })
   })
 
   test('differences of thirds that differ in the last bit only do not vary', () => {
@@ -95,7 +95,7 @@ describe('the rules in their order', () => {
 test('the sentence gives the numbers that the verdict rests on', () => {
   const deltas = around(0.3, 0.1, 20)
   const primary = estimate(deltas, sessions(20))
-  expect(verdictSentence({ word: 'better', reason: 'interval' }, primary, { baseline: 'a', candidate: 'b', margin: 0.05 })).toBe(
-    'b is better than a: +0.300 (95 % interval +0.252 to +0.348), 20 tasks in 20 sessions.',
-  )
+  expect(
+    verdictSentence({ word: 'better', reason: 'interval' }, primary, { design: 'paired', baseline: 'a', candidate: 'b', margin: 0.05 }),
+  ).toBe('b is better than a: +0.300 (95 % interval +0.252 to +0.348), 20 tasks in 20 sessions.')
 })

@@ -14,23 +14,23 @@ from statsmodels.stats.proportion import proportion_confint
 random = np.random.default_rng(20261202)
 
 
-def cr2(values: np.ndarray, clusters: np.ndarray) -> dict:
-    """Regression on a constant: V = M (sum_g X_g' A_g e_g e_g' A_g X_g) M with A_g = (I - H_gg)^(-1/2), df = tr(P)^2 / tr(P^2) of the Satterthwaite matrix."""
+def cr2(values: np.ndarray, clusters: np.ndarray, x: np.ndarray | None = None) -> dict:
+    """The last coefficient of a regression on x (a constant by itself): V = M (sum_g X_g' A_g e_g e_g' A_g X_g) M with A_g = (I - H_gg)^(-1/2), df = tr(P)^2 / tr(P^2) of the Satterthwaite matrix."""
     n = len(values)
-    x = np.ones((n, 1))
+    x = np.ones((n, 1)) if x is None else x
     bread = np.linalg.inv(x.T @ x)
     hat = x @ bread @ x.T
-    mean = (bread @ x.T @ values).item()
-    residuals = values - mean
-    meat = 0.0
+    coefficients = bread @ x.T @ values
+    mean = coefficients[-1].item()
+    residuals = values - x @ coefficients
+    variance = 0.0
     columns = []
     for cluster in np.unique(clusters):
         at = clusters == cluster
         eigenvalues, vectors = np.linalg.eigh(np.eye(at.sum()) - hat[np.ix_(at, at)])
         adjust = vectors @ np.diag(eigenvalues**-0.5) @ vectors.T
-        meat += ((x[at].T @ adjust @ residuals[at]).item()) ** 2
-        columns.append((np.eye(n) - hat)[:, at] @ adjust @ x[at] @ bread)
-    variance = bread.item() * meat * bread.item()
+        variance += (bread @ x[at].T @ adjust @ residuals[at])[-1].item() ** 2
+        columns.append(((np.eye(n) - hat)[:, at] @ adjust @ x[at] @ bread)[:, -1:])
     g = np.hstack(columns)
     eigenvalues = np.linalg.eigvalsh(g.T @ g)
     df = eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
@@ -73,11 +73,26 @@ def tables() -> list:
     return made
 
 
+def two_samples() -> list:
+    """Arms that share no cluster; the coefficient is that of the candidate's dummy."""
+    own = np.random.default_rng(20261203)
+    made = []
+    for baseline, candidate in [(2, 2), (6, 7), (13, 30), (75, 8)]:
+        each = own.geometric(0.3, baseline + candidate)
+        clusters = np.repeat(np.arange(baseline + candidate), each)
+        arm = (clusters >= baseline).astype(int)
+        values = np.round(own.normal(0.5, 0.3, len(clusters)) + 0.1 * arm + np.repeat(own.normal(0, 0.2, baseline + candidate), each), 6)
+        x = np.column_stack([np.ones(len(values)), arm])
+        made.append({"design": f"{baseline} and {candidate} clusters", "values": values.tolist(), "clusters": clusters.tolist(), "arm": arm.tolist(), "expect": cr2(values, clusters, x)})
+    return made
+
+
 def main() -> None:
     counts = [(0, 5), (3, 9), (10, 10), (40, 61), (500, 600), (2000, 2300)]
     p_values = [np.round(random.random(size) ** 3, 8).tolist() for size in (1, 3, 8)]
     reference = {
         "tables": tables(),
+        "twoSamples": two_samples(),
         "signTest": [{"wins": a, "losses": b, "p": float(stats.binomtest(a, a + b, 0.5).pvalue), "mcnemar": float(mcnemar([[0, a], [b, 0]], exact=True).pvalue)} for a, b in counts],
         "wilson": [
             {"successes": a, "trials": b, "low": float(low), "high": float(high)}
