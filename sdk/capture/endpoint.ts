@@ -8,6 +8,8 @@ export interface Endpoint {
   provider: string
   host: string
   port: number | undefined
+  /** Where the path names it and the body does not: Vertex, Bedrock, an Azure deployment. */
+  model: string | undefined
 }
 
 const paths: readonly [pattern: RegExp, api: string, operation: string, provider: string][] = [
@@ -46,5 +48,15 @@ export function endpointOf(url: string, every: boolean): Endpoint | undefined {
   if (known === undefined && !every) return undefined
   const [, api, operation, assumed] = known ?? [undefined, undefined, pathname.split('/').filter(Boolean).slice(-2).join('/'), 'openai']
   const provider = providers.find(([ending]) => hostname.endsWith(ending))?.[1] ?? assumed
-  return { api, operation, provider, host: hostname, port: port === '' ? undefined : Number(port) }
+  return { api, operation, provider, host: hostname, port: port === '' ? undefined : Number(port), model: modelOf(pathname) }
+}
+
+function modelOf(pathname: string): string | undefined {
+  // Vertex puts the method behind a colon; Bedrock's model names have colons of their own.
+  const [, written] = /\/publishers\/[^/]+\/models\/([^/:]+)/.exec(pathname) ?? /\/(?:model|deployments)\/([^/]+)\//.exec(pathname) ?? []
+  try {
+    return written === undefined ? undefined : decodeURIComponent(written)
+  } catch {
+    return written
+  }
 }

@@ -92,6 +92,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     if (endpoint.api !== undefined) attributes[homeground.api] = endpoint.api
     attributes[homeground.attempt] = request.attempt
     addRequestFacts(attributes, sent)
+    if (endpoint.model !== undefined) attributes[genAi.requestModel] ??= endpoint.model
     const model = attributes[genAi.requestModel]
     if (typeof model === 'string') span.name = `${endpoint.operation} ${model}`
     if (content && request.body !== undefined) attributes[homeground.requestBody] = request.body

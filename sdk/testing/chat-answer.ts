@@ -1,8 +1,8 @@
 // A test's answer in the wire form of OpenAI's chat completions, whole and as the chunks of a stream.
-import type { HttpAnswer, ModelAnswer, ModelMessage } from './types.ts'
+import type { ModelMessage, PlainAnswer } from './types.ts'
 
 /** Counters that make ids: the same script gives the same bytes. */
-export interface ChatStyle {
+export interface AnswerStyle {
   answers: number
   calls: number
 }
@@ -18,7 +18,7 @@ interface ChatBody {
 
 interface ChatChoice {
   index: number
-  message: { role: 'assistant'; content: string | null; refusal: null; tool_calls?: ChatToolCall[] }
+  message: { role: 'assistant'; content: string | null; refusal: null; reasoning_content?: string; tool_calls?: ChatToolCall[] }
   logprobs: null
   finish_reason: string
 }
@@ -30,11 +30,7 @@ interface ChatToolCall {
 }
 
 /** The unstreamed body. Arguments that are a string are sent as they are, so that a test can send bad JSON. */
-export function chatAnswerBody(
-  answer: Exclude<ModelAnswer, HttpAnswer>,
-  request: { readonly [key: string]: unknown },
-  style: ChatStyle,
-): ChatBody {
+export function chatAnswerBody(answer: PlainAnswer, request: { readonly [key: string]: unknown }, style: AnswerStyle): ChatBody {
   style.answers += 1
   const messages = typeof answer === 'object' && 'choices' in answer ? answer.choices : [answer]
   const choices = messages.map((message, index) => choice(typeof message === 'string' ? { content: message } : message, index, style))
@@ -67,6 +63,7 @@ export function chatAnswerEvents(body: ChatBody, request: { readonly [key: strin
   const events: string[] = []
   for (const { index, message, finish_reason: finish } of choices) {
     events.push(chunk(index, { role: 'assistant', content: message.content === null ? null : '', refusal: null }))
+    for (const piece of pieces(message.reasoning_content ?? '')) events.push(chunk(index, { reasoning_content: piece }))
     for (const piece of pieces(message.content ?? '')) events.push(chunk(index, { content: piece }))
     for (const [position, call] of (message.tool_calls ?? []).entries()) {
       events.push(
@@ -86,7 +83,7 @@ export function chatAnswerEvents(body: ChatBody, request: { readonly [key: strin
   return events
 }
 
-function choice(message: ModelMessage, index: number, style: ChatStyle): ChatChoice {
+function choice(message: ModelMessage, index: number, style: AnswerStyle): ChatChoice {
   const calls = (message.toolCalls ?? []).map((call): ChatToolCall => {
     style.calls += 1
     return {
@@ -97,7 +94,13 @@ function choice(message: ModelMessage, index: number, style: ChatStyle): ChatCho
   })
   return {
     index,
-    message: { role: 'assistant', content: message.content ?? null, refusal: null, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
+    message: {
+      role: 'assistant',
+      content: message.content ?? null,
+      refusal: null,
+      ...(message.reasoning === undefined ? {} : { reasoning_content: message.reasoning }),
+      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    },
     logprobs: null,
     finish_reason: message.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
   }

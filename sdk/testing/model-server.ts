@@ -1,108 +1,104 @@
-// A model server for tests: real HTTP on a loopback port, answers from a script or a policy function, plain and streamed. It is not a proxy and knows no model.
+// A model server for tests: real HTTP on a loopback port, answers from a script or a policy function, plain and streamed, in the dialect that it is asked in.
+// It is not a proxy and knows no model.
 import http from 'node:http'
-import { type ChatStyle, chatAnswerBody, chatAnswerEvents } from './chat-answer.ts'
+import type { Dialect } from '../trace/dialects/dialect.ts'
+import { dialectForPath } from '../trace/dialects/index.ts'
+import { asObject, parseJson } from '../trace/json.ts'
+import type { AnswerStyle } from './chat-answer.ts'
+import { embeddingsBody } from './embeddings.ts'
+import { sendAnswer, sendJson } from './send-answer.ts'
 import type { ModelAnswer, ModelServer, ModelServerOptions, RecordedRequest } from './types.ts'
+import { wireAnswer, wireError } from './wire-answer.ts'
 
 /**
  * Starts it on a free port of 127.0.0.1. Give `policy` (asked with every request) or `script` (answers in order); without either it says "ok".
- * Point the client at `url` (`new OpenAI({ baseURL: server.url, apiKey: 'test' })`) and call `close()` at the end.
+ * Point an OpenAI client at `url` (`new OpenAI({ baseURL: server.url, apiKey: 'test' })`), an Anthropic client at `origin`, and call `close()` at the end.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: RecordedRequest[] = []
-  const style: ChatStyle = { answers: 0, calls: 0 }
-  let scripted = 0
-  const answer = async (request: RecordedRequest): Promise<ModelAnswer> => {
-    if (options.policy !== undefined) return await options.policy(request)
-    if (options.script === undefined) return 'ok'
-    const next = options.script[scripted++]
-    return (
-      next ?? {
-        status: 500,
-        body: {
-          error: {
-            message: `the script of the model server has ${options.script.length} answers and this is request ${scripted}`,
-            type: 'script_ended',
-          },
-        },
-      }
-    )
+  const style: AnswerStyle = { answers: 0, calls: 0 }
+  const answer = answersOf(options)
+  const serve = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
+    const { method = 'GET', headers } = message
+    const path = decodeURIComponent((message.url ?? '/').split('?')[0] ?? '/')
+    const text = await readText(message)
+    const body = asObject(parseJson(text)) ?? {}
+    const dialect = dialectForPath(path)
+    if (method === 'GET' && path.endsWith('/models')) {
+      sendJson(response, 200, { object: 'list', data: [{ id: 'test-model', object: 'model', created: 0, owned_by: 'test' }] })
+    } else if (method === 'POST' && path.endsWith('/embeddings')) sendJson(response, 200, embeddingsBody(body))
+    else if (method !== 'POST' || dialect === undefined) {
+      sendJson(response, 404, { error: { message: `no such route: ${method} ${path}`, type: 'not_found' } })
+    } else {
+      const { messages } = dialect.readRequest(body)
+      const request: RecordedRequest = { method, path, headers, text, body, api: dialect.api, messages }
+      requests.push(request)
+      await respond(response, dialect, request, await answer(request), options, style)
+    }
   }
-
   const server = http.createServer((message, response) => {
     void serve(message, response).catch((error: unknown) => {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      if (!response.headersSent)
-        sendJson(response, 500, { error: { message: `the model server's policy failed: ${text}`, type: 'policy_failed' } })
-      else response.destroy()
+      if (response.headersSent) response.destroy()
+      else sendJson(response, 500, { error: { message: `the model server's policy failed: ${text}`, type: 'policy_failed' } })
     })
   })
-
-  const serve = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
-    const path = (message.url ?? '/').split('?')[0] ?? '/'
-    const text = await readText(message)
-    if (message.method === 'GET' && path.endsWith('/models')) {
-      sendJson(response, 200, { object: 'list', data: [{ id: 'test-model', object: 'model', created: 0, owned_by: 'test' }] })
-      return
-    }
-    if (message.method !== 'POST' || !path.endsWith('/chat/completions')) {
-      sendJson(response, 404, { error: { message: `no such route: ${message.method} ${path}`, type: 'not_found' } })
-      return
-    }
-    const request: RecordedRequest = { method: message.method, path, headers: message.headers, text, body: parseObject(text) }
-    requests.push(request)
-    const given = await answer(request)
-    if (typeof given !== 'string' && 'status' in given) {
-      sendJson(response, given.status, given.body, given.headers)
-      return
-    }
-    const body = chatAnswerBody(given, request.body, style)
-    if (options.delayMs !== undefined) await pause(options.delayMs)
-    if (request.body['stream'] !== true) {
-      sendJson(response, 200, body)
-      return
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
-    for (const event of chatAnswerEvents(body, request.body)) {
-      response.write(`data: ${event}\n\n`)
-      // A turn of the event loop between writes, so that chunks arrive as chunks.
-      await (options.chunkDelayMs === undefined ? new Promise((resolve) => setImmediate(resolve)) : pause(options.chunkDelayMs))
-    }
-    response.end('data: [DONE]\n\n')
-  }
-
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
   const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : undefined}`
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     await new Promise<void>((resolve) => server.close(() => resolve()))
   }
-  return { url: `http://127.0.0.1:${port}/v1`, requests, close, [Symbol.asyncDispose]: close }
+  return { url: `${origin}/v1`, origin, requests, close, [Symbol.asyncDispose]: close }
+}
+
+async function respond(
+  response: http.ServerResponse,
+  dialect: Dialect,
+  request: RecordedRequest,
+  given: ModelAnswer,
+  options: ModelServerOptions,
+  style: AnswerStyle,
+): Promise<void> {
+  if (typeof given === 'object' && 'status' in given) {
+    sendJson(response, given.status, given.body, given.headers)
+    return
+  }
+  if (typeof given === 'object' && 'error' in given) {
+    const { retryAfterSeconds } = given
+    const headers: Record<string, string> = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+    sendJson(response, given.error, wireError(dialect, given), headers)
+    return
+  }
+  const timed = typeof given === 'object' && 'answer' in given ? given : { answer: given }
+  const wire = wireAnswer(dialect, timed.answer, request, style)
+  const stream = request.body['stream'] === true || /:streamRawPredict$/.test(request.path)
+  const { delayMs, chunkDelayMs } = options
+  await sendAnswer(response, wire, stream, {
+    ...(delayMs === undefined ? {} : { delayMs }),
+    ...(chunkDelayMs === undefined ? {} : { chunkDelayMs }),
+    ...timed,
+  })
+}
+
+function answersOf({ policy, script }: ModelServerOptions): (request: RecordedRequest) => Promise<ModelAnswer> {
+  let scripted = 0
+  return async (request) => {
+    if (policy !== undefined) return await policy(request)
+    if (script === undefined) return 'ok'
+    const next = script[scripted++]
+    if (next !== undefined) return next
+    const message = `the script of the model server has ${script.length} answers and this is request ${scripted}`
+    return { status: 500, body: { error: { message, type: 'script_ended' } } }
+  }
 }
 
 async function readText(message: http.IncomingMessage): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of message) parts.push(part)
   return Buffer.concat(parts).toString('utf8')
-}
-
-function parseObject(text: string): { [key: string]: unknown } {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
-}
-
-function sendJson(response: http.ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers })
-  response.end(typeof body === 'string' ? body : JSON.stringify(body))
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -12,7 +12,15 @@ import { engineIsMissing } from '../support/engine.ts'
 import { projectRoot, readProjectFile } from '../support/project-files.ts'
 
 const run = promisify(execFile)
-const pages = ['README.md', 'sdk/README.md', 'examples/support-desk/README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/errors.md']
+const pages = [
+  'README.md',
+  'sdk/README.md',
+  'docs/sdk/testing.md',
+  'examples/support-desk/README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'docs/errors.md',
+]
 
 interface Block {
   page: string

@@ -191,9 +191,13 @@ describe('wrap', () => {
     await using t = await setUp([])
     const client = t.hg.wrap(t.client)
     expect((await client.models.list()).data[0]?.id).toBe('test-model')
-    await expect(client.embeddings.create({ model: 'e', input: 'x' })).rejects.toThrow(OpenAI.NotFoundError)
+    expect((await client.embeddings.create({ model: 'e', input: 'x' })).data[0]?.embedding).toHaveLength(8)
+    await expect(client.moderations.create({ input: 'x' })).rejects.toThrow(OpenAI.NotFoundError)
     await t.hg.flush()
-    expect(t.exporter.spans.map((span) => span.name)).toEqual(['embeddings e'])
+    expect(t.exporter.spans.map((span) => [span.name, span.status.code])).toEqual([
+      ['embeddings e', 0],
+      ['v1/moderations', 2],
+    ])
   })
 })
 
