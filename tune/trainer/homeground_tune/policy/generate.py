@@ -103,14 +103,19 @@ class adapter_on:  # noqa: N801 - reads as a phrase in `with`
 
 
 def generate(model, tokenizer, jobs: list[Job], prefixes: PrefixCache) -> None:
-    prefix, cache = prefixes.for_jobs(model, jobs)
-    rest = [job.prompt[len(prefix) :] for job in jobs]
+    known, cache = prefixes.for_jobs(model, jobs)
+    widest = max(known)
+    rest = [job.prompt[length:] for length, job in zip(known, jobs, strict=True)]
     longest = max(len(each) for each in rest)
     pad = tokenizer.pad_token_id
     device = next(model.parameters()).device
-    # Padding stands between the common prefix, whose keys and values are there already, and what each has of its own.
-    ids = torch.tensor([prefix + [pad] * (longest - len(each)) + each for each in rest], device=device)
-    mask = torch.tensor([[1] * len(prefix) + [0] * (longest - len(each)) + [1] * len(each) for each in rest], device=device)
+
+    def beside(row: int, fill: list[int], padding: int, own: list[int]) -> list[int]:
+        """Padding stands before what is known, and between it and what has to be computed."""
+        return [padding] * (widest - known[row]) + fill + [padding] * (longest - len(rest[row])) + own
+
+    ids = torch.tensor([beside(row, job.prompt[: known[row]], pad, rest[row]) for row, job in enumerate(jobs)], device=device)
+    mask = torch.tensor([beside(row, [1] * known[row], 0, [1] * len(rest[row])) for row in range(len(jobs))], device=device)
     sampler = Sampler(jobs, tokenizer)
     # A fresh configuration: a model's own may carry penalties, which would make the log-probabilities those of something else.
     config = GenerationConfig(do_sample=False, pad_token_id=pad, max_new_tokens=max(job.max_tokens for job in jobs), use_cache=True)
@@ -123,6 +128,8 @@ def generate(model, tokenizer, jobs: list[Job], prefixes: PrefixCache) -> None:
         stopping_criteria=[Stopper(sampler)],
         **past,
     )
+    if cache is not None:
+        prefixes.learn(jobs, cache, mask)
 
 
 class Sampler(LogitsProcessor):

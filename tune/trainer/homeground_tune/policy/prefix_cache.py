@@ -1,63 +1,113 @@
-"""Keys and values of prompts' beginnings: instructions and tools are the same in every call of a product, and a turn begins with the turn before it."""
+"""Keys and values of what was computed before: a product's calls begin alike (tools, instructions), and a turn begins with the turn before it.
+
+Kept by token ids and adapter, each as one sequence. A batch takes for each job the longest beginning that is kept, of its own conversation or of
+another; beginnings of different lengths are padded on the left. The least recently used go, above a number of bytes.
+"""
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict
+from dataclasses import dataclass
 
 import torch
 from transformers import DynamicCache
 
 # Shorter ones are computed sooner than found.
 SHORTEST = 32
-MOST = 8
+MOST_BYTES = 2**30
+
+Key = tuple[str | None, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Per layer (keys, values), each (1, heads, tokens, size)."""
+
+    layers: list[tuple[torch.Tensor, torch.Tensor]]
+
+    @property
+    def bytes(self) -> int:
+        return sum(keys.nbytes + values.nbytes for keys, values in self.layers)
 
 
 class PrefixCache:
-    """The least recently used of eight goes. Models whose cache is no plain one (sliding windows, states) go without."""
+    """Models whose cache is no plain one (sliding windows, states) go without."""
 
     def __init__(self) -> None:
-        self.kept: OrderedDict[tuple[str | None, tuple[int, ...]], DynamicCache] = OrderedDict()
+        self.kept: OrderedDict[Key, Kept] = OrderedDict()
 
     def clear(self) -> None:
         self.kept.clear()
 
     def for_jobs(self, model, jobs: list) -> tuple[list[int], DynamicCache | None]:
-        """The beginning that all jobs share, with a copy of its keys and values for a batch of them; [] and None where there is none worth it."""
+        """How many first tokens of each job are in the cache, and the cache: as wide as the longest of them. All 0 where nothing is worth it."""
+        if not is_plain(model):
+            return [0] * len(jobs), None
+        found = [self.longest(job) for job in jobs]
         shared = common_prefix([job.prompt for job in jobs])
-        if len(shared) < SHORTEST or not is_plain(model):
-            return [], None
-        key = self.nearest(jobs[0].adapter, shared)
-        if key is None:
-            key = (jobs[0].adapter, tuple(shared))
-            self.kept[key] = self.compute(model, shared)
-            while len(self.kept) > MOST:
-                self.kept.popitem(last=False)
-        self.kept.move_to_end(key)
-        cache = copy.deepcopy(self.kept[key])
-        if len(jobs) > 1:
-            cache.batch_repeat_interleave(len(jobs))
-        return list(key[1]), cache
+        # What several share is computed once; what one has is kept when it is generated.
+        if len(jobs) > 1 and len(shared) >= SHORTEST and min(length for length, _ in found) < 0.8 * len(shared):
+            self.keep((jobs[0].adapter, tuple(shared)), self.compute(model, shared))
+            found = [self.longest(job) for job in jobs]
+        cache = DynamicCache(config=model.config)
+        widest = max(length for length, _ in found)
+        if widest > 0:
+            for layer in range(model.config.num_hidden_layers):
+                cache.update(*self.side_by_side(found, layer, widest), layer)
+        return [length for length, _ in found], cache
 
-    def nearest(self, adapter: str | None, shared: list[int]) -> tuple | None:
-        """The longest kept beginning of it, if it covers most of it."""
-        fits = [key for key in self.kept if key[0] == adapter and len(key[1]) <= len(shared) and list(key[1]) == shared[: len(key[1])]]
-        best = max(fits, key=lambda key: len(key[1]), default=None)
-        return best if best is not None and len(best[1]) >= 0.8 * len(shared) else None
+    def longest(self, job) -> tuple[int, Key | None]:
+        """The longest beginning that is kept, without the prompt's last token: something has to be left to predict from."""
+        best: tuple[int, Key | None] = (0, None)
+        for key in self.kept:
+            if key[0] == job.adapter:
+                length = same_start(key[1], job.prompt, len(job.prompt) - 1)
+                best = (length, key) if length > best[0] else best
+        if best[0] < SHORTEST:
+            return 0, None
+        self.kept.move_to_end(best[1])
+        return best
 
-    def compute(self, model, shared: list[int]) -> DynamicCache:
+    def side_by_side(self, found: list[tuple[int, Key | None]], layer: int, widest: int) -> tuple[torch.Tensor, torch.Tensor]:
+        like = next(self.kept[key].layers[layer] for _, key in found if key is not None)
+        both = tuple(each.new_zeros(len(found), each.shape[1], widest, each.shape[3]) for each in like)
+        for row, (length, key) in enumerate(found):
+            if key is not None:
+                for to, of in zip(both, self.kept[key].layers[layer], strict=True):
+                    to[row, :, widest - length :] = of[0, :, :length]
+        return both
+
+    def compute(self, model, shared: list[int]) -> Kept:
         cache = DynamicCache(config=model.config)
         device = next(model.parameters()).device
         model(input_ids=torch.tensor([shared], device=device), past_key_values=cache, use_cache=True, logits_to_keep=1)
-        return cache
+        return Kept([(layer.keys, layer.values) for layer in cache.layers])
+
+    def learn(self, jobs: list, cache: DynamicCache, mask: torch.Tensor) -> None:
+        """Keeps what a batch has computed. `mask`: of the cache's places up to the end of the prompts, 1 where a token stands."""
+        for row, job in enumerate(jobs):
+            # The token that was sampled last has not been computed.
+            ids = tuple(job.prompt + job.ids[:-1])
+            places = torch.cat([mask[row].nonzero()[:, 0], torch.arange(len(job.ids) - 1, device=mask.device) + mask.shape[1]])
+            layers = [(layer.keys[row : row + 1, :, places], layer.values[row : row + 1, :, places]) for layer in cache.layers]
+            self.keep((job.adapter, ids), Kept(layers))
+
+    def keep(self, key: Key, kept: Kept) -> None:
+        self.kept[key] = kept
+        total = sum(each.bytes for each in self.kept.values())
+        while total > MOST_BYTES and len(self.kept) > 1:
+            total -= self.kept.popitem(last=False)[1].bytes
 
 
 def common_prefix(prompts: list[list[int]]) -> list[int]:
     """Without the last token of any: something has to be left to predict from."""
     first, last = min(prompts), max(prompts)
-    most = min(len(prompt) for prompt in prompts) - 1
-    length = next((at for at in range(most) if first[at] != last[at]), most)
-    return first[:length]
+    return first[: same_start(first, last, min(len(prompt) for prompt in prompts) - 1)]
+
+
+def same_start(one, other, most: int) -> int:
+    most = min(most, len(one), len(other))
+    return next((at for at in range(most) if one[at] != other[at]), most)
 
 
 def is_plain(model) -> bool:
