@@ -1,5 +1,13 @@
 // What was said in an episode, as a conversation: which model calls continue each other, and what came between them. `loop` and `turn` tasks, and tapes without tool spans, rest on it.
-import type { Episode, Message, ModelCall, Step, ToolCallPart, ToolCallResponsePart } from '@homeground/sdk/trace'
+import {
+  type Episode,
+  type Message,
+  type ModelCall,
+  type Step,
+  sameJson,
+  type ToolCallPart,
+  type ToolCallResponsePart,
+} from '@homeground/sdk/trace'
 
 /** One thread: each call's request begins with the earlier call's request and answer. */
 export interface Conversation {
@@ -85,11 +93,6 @@ export function lanesOf(episode: Episode, options: { session?: boolean } = {}): 
   return lanes
 }
 
-/** Equal as JSON; shared objects, as readers give them, cost nothing. */
-export function sameMessage(a: Message | undefined, b: Message | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b))
-}
-
 function historyOf(thread: Conversation): Message[] {
   const last = thread.calls[thread.calls.length - 1]
   const output = last === undefined ? undefined : outputOf(last)
@@ -99,6 +102,6 @@ function historyOf(thread: Conversation): Message[] {
 function beginsWith(messages: readonly Message[], prefix: readonly Message[]): boolean {
   if (prefix.length > messages.length) return false
   // From the end: what differs, differs late.
-  for (let index = prefix.length - 1; index >= 0; index -= 1) if (!sameMessage(messages[index], prefix[index])) return false
+  for (let index = prefix.length - 1; index >= 0; index -= 1) if (!sameJson(messages[index], prefix[index])) return false
   return true
 }

@@ -1,6 +1,7 @@
 // An arm's HTTP endpoint: where it is, which key it gets, and how often a request is tried. Knows no dialect's bodies.
 import { HomegroundError, type Json } from '@homeground/sdk/trace'
 import type { Arm } from '../run/types.ts'
+import { bodyText } from './body-text.ts'
 
 export interface EndpointDeps {
   fetch: typeof globalThis.fetch
@@ -72,7 +73,7 @@ export async function post(
   deps: EndpointDeps,
   signal?: AbortSignal,
 ): Promise<EndpointResponse> {
-  const text = JSON.stringify(body)
+  const text = bodyText(body)
   for (let attempts = 1; ; attempts += 1) {
     signal?.throwIfAborted()
     let wait = 500 * 2 ** (attempts - 1) * (0.75 + deps.random() / 2)

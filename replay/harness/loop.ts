@@ -23,7 +23,11 @@ const defaultMaxSteps = 50
 export const playLoop: Harness = async (play) => {
   const { job, signal } = play
   const recorder = new EpisodeRecorder(job, { ...play.deps, ids: play.ids })
-  const { messages, turns, tools, parameters, api } = readTask(play)
+  const { prompt, turns: recorded, tools } = readTask(job.task)
+  const messages = [...prompt]
+  const turns = [...recorded]
+  const parameters = job.task.parameters ?? {}
+  const api = dialectToSpeak(job)
   const userTurns = { served: 0, afterDivergence: 0 }
   const maxSteps = job.harness.kind === 'loop' ? job.harness.maxSteps : defaultMaxSteps
   const end = (stop: string, error?: { type: string; message: string }): Played => ({
@@ -76,16 +80,18 @@ export const playLoop: Harness = async (play) => {
 }
 
 interface LoopTask {
-  messages: Message[]
+  prompt: readonly Message[]
   /** The user's turns that follow the prompt. */
-  turns: Message[][]
+  turns: readonly Message[][]
   tools: ToolDefinition[]
-  parameters: Record<string, Json>
-  api: string
 }
 
-function readTask({ job }: Play): LoopTask {
-  const { task } = job
+/** Read once for all arms and repeats of a task. */
+const read = new WeakMap<Play['job']['task'], LoopTask>()
+
+function readTask(task: Play['job']['task']): LoopTask {
+  const before = read.get(task)
+  if (before !== undefined) return before
   const place = `task ${task.id}`
   const all = (task.messages ?? []).map((message) =>
     parseInput(messageSchema, message, { place, what: 'a message', code: 'environment-invalid' }),
@@ -97,16 +103,13 @@ function readTask({ job }: Play): LoopTask {
     groups.push(all.slice(from, from + size))
     from += size
   }
-  const [messages = [], ...turns] = groups
-  return {
-    messages,
-    turns,
-    tools: (task.tools ?? []).map((tool) =>
-      parseInput(toolDefinitionSchema, tool, { place, what: 'a tool definition', code: 'environment-invalid' }),
-    ),
-    parameters: task.parameters ?? {},
-    api: dialectToSpeak(job),
-  }
+  const [prompt = [], ...turns] = groups
+  const tools = (task.tools ?? []).map((tool) =>
+    parseInput(toolDefinitionSchema, tool, { place, what: 'a tool definition', code: 'environment-invalid' }),
+  )
+  const loop = { prompt, turns, tools }
+  read.set(task, loop)
+  return loop
 }
 
 /** The endpoint's own dialect: nothing is lost in translation. The recorded model speaks that of the recording. */

@@ -1,19 +1,24 @@
-// An episode as one line of a JSON Lines file. Call k repeats the k-1 calls before it, so a line holds each call's messages as the difference to an earlier call; reading shares the objects again.
-import type { Episode, Message, ModelCall, Step } from './episode.ts'
+// An episode as one line of a JSON Lines file. Call k repeats the k-1 calls before it, so a line holds each call's messages as the difference to an earlier call, and its tools as the name of one that sent the same; reading shares the objects again.
+import type { Episode, Message, ModelCall, Step, ToolDefinition } from './episode.ts'
 import { type EpisodeLine, episodeLineSchema } from './episode-schema.ts'
 import { HomegroundError } from './error.ts'
+import { sameJson } from './json.ts'
 import { parseInput } from './parse-input.ts'
 
 /** JSON text without a line end. Time and size grow with the text that is new in each call, not with calls squared. */
 export function formatEpisodeLine(episode: Episode): string {
   const histories = new Histories()
+  const toolLists = new ToolLists()
   const steps = episode.steps.map((step) => {
     if (step.kind !== 'model') return step
-    const prefix = histories.longestPrefix(step.request.messages)
+    const { messages, tools, ...rest } = step.request
+    const prefix = histories.longestPrefix(messages)
+    const earlier = toolLists.earlier(tools)
     histories.add(step)
-    if (prefix === undefined) return step
-    const { messages, ...rest } = step.request
-    return { ...step, request: { prefix, messages: messages.slice(prefix.count), ...rest } }
+    toolLists.add(step, earlier)
+    if (prefix === undefined && earlier === undefined) return step
+    const difference = prefix === undefined ? { messages } : { prefix, messages: messages.slice(prefix.count) }
+    return { ...step, request: { ...difference, tools: earlier ?? tools, ...rest } }
   })
   return JSON.stringify({ ...episode, steps })
 }
@@ -35,26 +40,43 @@ export function parseEpisodeLine(text: string, place: string): Episode {
 /** The same for a line that is parsed already, as `readJsonLines` gives it. Lines without differences are episodes as they are. */
 export function expandEpisodeLine(value: unknown, place: string): Episode {
   const line: EpisodeLine = parseInput(episodeLineSchema, value, { place, what: 'an episode (format 1)' })
-  const earlier = new Map<string, Message[]>()
+  const earlier = new Map<string, Earlier>()
   const steps = line.steps.map((step): Step => {
     if (step.kind !== 'model') return step
     const { prefix, ...request } = step.request
     const messages = prefix === undefined ? request.messages : [...taken(earlier, prefix, place, step.id), ...request.messages]
-    const call: ModelCall = { ...step, request: { ...request, messages } }
-    if (!earlier.has(step.id)) earlier.set(step.id, historyAfter(call))
+    const tools = typeof request.tools === 'string' ? toolsOf(earlier, request.tools, place, step.id) : request.tools
+    const call: ModelCall = { ...step, request: { ...request, messages, tools } }
+    if (!earlier.has(step.id)) earlier.set(step.id, { history: historyAfter(call), tools })
     return call
   })
   return { ...line, steps }
 }
 
-function taken(earlier: Map<string, Message[]>, prefix: { step: string; count: number }, place: string, id: string): Message[] {
-  const history = earlier.get(prefix.step)
+/** What a later call's line may point to. */
+interface Earlier {
+  history: Message[]
+  tools: ToolDefinition[]
+}
+
+function taken(earlier: Map<string, Earlier>, prefix: { step: string; count: number }, place: string, id: string): Message[] {
+  const history = earlier.get(prefix.step)?.history
   if (history !== undefined && prefix.count <= history.length) return history.slice(0, prefix.count)
   const fault =
     history === undefined
       ? `there is no earlier model call ${prefix.step}`
       : `step ${prefix.step} has ${history.length} messages, not ${prefix.count}`
-  throw new HomegroundError('invalid-input', `${place}: step ${id}: request.prefix cannot be expanded: ${fault}`, {
+  throw unresolved(`${place}: step ${id}: request.prefix cannot be expanded: ${fault}`)
+}
+
+function toolsOf(earlier: Map<string, Earlier>, step: string, place: string, id: string): ToolDefinition[] {
+  const tools = earlier.get(step)?.tools
+  if (tools !== undefined) return tools
+  throw unresolved(`${place}: step ${id}: request.tools cannot be expanded: there is no earlier model call ${step}`)
+}
+
+function unresolved(message: string): HomegroundError {
+  return new HomegroundError('invalid-input', message, {
     hint: 'lines of an episode file must stay whole; write the file again from its source',
   })
 }
@@ -65,53 +87,65 @@ function historyAfter(call: ModelCall): Message[] {
   return output === undefined ? call.request.messages : [...call.request.messages, output]
 }
 
+/** A message in a history: the first step that holds it there, and what followed it. */
 interface Branch {
-  /** The first step whose history goes through here. */
+  message: Message
   step: string
-  next: Map<string, Branch>
+  next: Branch[]
 }
 
-/** The histories so far as a tree over message texts: looking up a prefix costs one step a message. */
+/** The histories so far as a tree over messages: looking up a prefix costs one step a message, and nothing more where calls share their messages as objects. */
 class Histories {
-  private readonly root: Branch = { step: '', next: new Map() }
+  private readonly roots: Branch[] = []
   private readonly ids = new Set<string>()
-  /** Messages that calls share as objects are turned into text once. */
-  private readonly texts = new WeakMap<Message, string>()
 
   longestPrefix(messages: readonly Message[]): { step: string; count: number } | undefined {
-    let branch = this.root
+    let branches = this.roots
+    let step = ''
     let count = 0
     for (const message of messages) {
-      const next = branch.next.get(this.text(message))
-      if (next === undefined) break
-      branch = next
+      const found = branchOf(branches, message)
+      if (found === undefined) break
+      branches = found.next
+      step = found.step
       count += 1
     }
-    return count === 0 ? undefined : { step: branch.step, count }
+    return count === 0 ? undefined : { step, count }
   }
 
   add(call: ModelCall): void {
     // An id that stands twice names the first: a reader resolves it so.
     if (this.ids.has(call.id)) return
     this.ids.add(call.id)
-    let branch = this.root
+    let branches = this.roots
     for (const message of historyAfter(call)) {
-      const text = this.text(message)
-      let next = branch.next.get(text)
-      if (next === undefined) {
-        next = { step: call.id, next: new Map() }
-        branch.next.set(text, next)
+      let found = branchOf(branches, message)
+      if (found === undefined) {
+        found = { message, step: call.id, next: [] }
+        branches.push(found)
       }
-      branch = next
+      branches = found.next
     }
   }
+}
 
-  private text(message: Message): string {
-    let text = this.texts.get(message)
-    if (text === undefined) {
-      text = JSON.stringify(message)
-      this.texts.set(message, text)
-    }
-    return text
+function branchOf(branches: readonly Branch[], message: Message): Branch | undefined {
+  return branches.find((branch) => branch.message === message) ?? branches.find((branch) => sameJson(branch.message, message))
+}
+
+/** The lists of tool definitions so far: most calls of a run send the same. */
+class ToolLists {
+  private readonly lists: { tools: readonly ToolDefinition[]; step: string }[] = []
+  private readonly ids = new Set<string>()
+
+  /** The first step that sent these; `undefined` where there is none, or nothing to save. */
+  earlier(tools: readonly ToolDefinition[]): string | undefined {
+    return tools.length === 0 ? undefined : this.lists.find((list) => sameJson(list.tools, tools))?.step
+  }
+
+  /** An id that stands twice names the first. */
+  add(call: ModelCall, earlier: string | undefined): void {
+    if (!this.ids.has(call.id) && earlier === undefined) this.lists.push({ tools: call.request.tools, step: call.id })
+    this.ids.add(call.id)
   }
 }

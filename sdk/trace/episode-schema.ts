@@ -164,6 +164,8 @@ const lineStep = z.discriminatedUnion('kind', [
       ...request,
       /** The first `count` messages equal the first `count` of that earlier step's messages followed by its chosen output. */
       prefix: z.strictObject({ step: hex(16), count: z.int().positive() }).exactOptional(),
+      /** The definitions, or the earlier step that sent the same. */
+      tools: z.union([z.array(toolDefinitionSchema), hex(16)]),
     }),
   }),
   ...otherSteps,
@@ -172,7 +174,7 @@ const lineStep = z.discriminatedUnion('kind', [
 /** An episode in memory: every model call with all of its messages. */
 export const episodeSchema: z.ZodType<Episode> = z.strictObject({ ...episode, steps: z.array(wholeStep) })
 
-/** An episode as a file holds it: messages as differences. `parseEpisodeLine` expands it. */
+/** An episode as a file holds it: messages and tools as differences. `parseEpisodeLine` expands it. */
 export const episodeLineSchema = z.strictObject({ ...episode, steps: z.array(lineStep) })
 export type EpisodeLine = z.infer<typeof episodeLineSchema>
 

@@ -21,6 +21,18 @@ export function isJson(value: unknown): value is Json {
   }
 }
 
+/** Equal as `JSON.stringify` would write them, members in the same order too, without writing them; shared objects cost nothing. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+  if (Array.isArray(b)) return false
+  const [mine, theirs] = [Object.entries(a), Object.entries(b)]
+  return (
+    mine.length === theirs.length && mine.every(([key, value], index) => key === theirs[index]?.[0] && sameJson(value, theirs[index][1]))
+  )
+}
+
 /** The parsed value, or `undefined` where the text is not JSON. */
 export function parseJson(text: string): Json | undefined {
   try {

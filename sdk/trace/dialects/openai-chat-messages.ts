@@ -19,9 +19,14 @@ export function readMessage(sent: Json): Message {
   return { role, ...(name === undefined ? {} : { name }), parts, ...extra(api, message, known) }
 }
 
+/** A conversation is sent again with each call, so what a message became is kept as long as the message lives. Neither is changed by anyone. */
+const written = new WeakMap<Message, Fields[]>()
+
 /** Parts that the dialect cannot say (another provider's own) are left out. */
 export function writeMessages(messages: readonly Message[]): Fields[] {
   return messages.flatMap((message) => {
+    const before = written.get(message)
+    if (before !== undefined) return before
     const results = message.parts.filter((part) => part.type === 'tool_call_response')
     // One message a result on this wire, whatever the role of the message that held them.
     const answers = results.map((part): Fields => {
@@ -29,7 +34,9 @@ export function writeMessages(messages: readonly Message[]): Fields[] {
       if (part.id !== undefined) head['tool_call_id'] = part.id
       return { ...head, ...named(message), content: writeResult(part.response), ...writtenExtra(api, message) }
     })
-    return message.parts.length > 0 && results.length === message.parts.length ? answers : [...answers, writeMessage(message)]
+    const fields = message.parts.length > 0 && results.length === message.parts.length ? answers : [...answers, writeMessage(message)]
+    written.set(message, fields)
+    return fields
   })
 }
 
@@ -40,8 +47,8 @@ export function writeMessage(message: Message): Fields {
   const legacy = calls.find((part) => part.provider?.['function_call'] === true)
   const refusal = message.role === 'assistant' ? message.parts.filter((part) => part.type === 'refusal') : []
   const content = message.parts.flatMap((part): Fields[] => {
-    const written = refusal.length > 0 && part.type === 'refusal' ? undefined : writeContentPart(part)
-    return written === undefined ? [] : [written]
+    const sent = refusal.length > 0 && part.type === 'refusal' ? undefined : writeContentPart(part)
+    return sent === undefined ? [] : [sent]
   })
   return {
     role: message.role,

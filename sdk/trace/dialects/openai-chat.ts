@@ -55,8 +55,19 @@ function readTool(sent: Json): ToolDefinition {
   return { ...outer, ...inner, type, name: asText(inner['name']) ?? '' }
 }
 
+/** As `written` in openai-chat-messages.ts: the same definitions go out with each call. */
+const writtenTools = new WeakMap<ToolDefinition, Fields>()
+
 /** One definition for the wire. */
-export function writeTool({ type = 'function', ...definition }: ToolDefinition): Fields {
+export function writeTool(tool: ToolDefinition): Fields {
+  const before = writtenTools.get(tool)
+  if (before !== undefined) return before
+  const fields = toolFields(tool)
+  writtenTools.set(tool, fields)
+  return fields
+}
+
+function toolFields({ type = 'function', ...definition }: ToolDefinition): Fields {
   const inner: Fields = {}
   for (const [key, value] of Object.entries(definition)) if (value !== undefined) inner[key] = value
   if (type === 'function' || type === 'custom') return { type, [type]: inner }

@@ -36,6 +36,31 @@ describe('an episode line', () => {
     expect(two.request.messages[1]).toBe(one.response?.outputs[0])
   })
 
+  test('names the call that sent the same tools, and readers share them', () => {
+    const tools = [{ type: 'function', name: 'look', parameters: { type: 'object' } }]
+    const call = (id: string, sent: { type: string; name: string }[]) => {
+      const made = modelCall(id, [text('user', id)], [])
+      return { ...made, request: { ...made.request, tools: sent } }
+    }
+    const other = [{ type: 'function', name: 'ask' }]
+    // An id that stands twice names the first: the second call's own list must not be looked for under it.
+    const given = episode([call(first, tools), call(second, structuredClone(tools)), call(second, other), call('0000000000000003', other)])
+    const line = formatEpisodeLine(given)
+    expect(JSON.parse(line).steps.map((step: { request: { tools: unknown } }) => step.request.tools)).toEqual([tools, first, other, other])
+    const read = parseEpisodeLine(line, 'here')
+    expect(read).toEqual(given)
+    const [one, two] = read.steps
+    if (one?.kind !== 'model' || two?.kind !== 'model') throw new Error('expected two model calls')
+    expect(two.request.tools).toBe(one.request.tools)
+    const broken = line.replace(`"tools":"${first}"`, '"tools":"00000000000000ff"')
+    expect(() => parseEpisodeLine(broken, 'episodes.jsonl:7')).toThrow(
+      expect.objectContaining({
+        code: 'invalid-input',
+        message: `episodes.jsonl:7: step ${second}: request.tools cannot be expanded: there is no earlier model call 00000000000000ff`,
+      }),
+    )
+  })
+
   test('grows with what is new: 60 calls over one growing history take less than three times the text of the last call', () => {
     const messages = [text('system', 'x'.repeat(2000))]
     const steps = Array.from({ length: 60 }, (_, index) => {
