@@ -20,6 +20,7 @@ import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
 import { connectRemoteSeam, type RemoteReplay } from './run/remote-seam.ts'
 import { type SessionOptions, withSession } from './run/session.ts'
+import { warnIfNothingIsSeen } from './run/silence.ts'
 import type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-schema.ts'
 import { noStats, type Stats } from './run/stats.ts'
 import { recordTool, type Tool, type ToolOptions } from './run/tool.ts'
@@ -86,7 +87,12 @@ export interface Homeground {
 /** @throws HomegroundError invalid-argument where `project` is missing or `endpoint` is no URL */
 export function homeground(options: HomegroundOptions): Homeground {
   const settings = resolveSettings(options, process.env)
-  return settings.enabled ? new Recording(settings).api() : straightThrough()
+  if (!settings.enabled) return straightThrough()
+  const recording = new Recording(settings)
+  recording.warnIfSilent(
+    'Model calls are seen through hg.wrap(client), hg.fetch or hg.agent; give the client that calls the model one of them, made by this homeground().',
+  )
+  return recording.api()
 }
 
 /** As `homeground()`, and the global fetch records from here on. For `@homeground/sdk/register`. */
@@ -95,6 +101,9 @@ export function registerHomeground(options: HomegroundOptions): Homeground {
   if (!settings.enabled) return straightThrough()
   const recording = new Recording(settings)
   recording.patchGlobalFetch()
+  recording.warnIfSilent(
+    'Seen is what goes through the global fetch to a known model endpoint. Other HTTP clients (axios, node:http, the AWS SDK, npm undici, WebSocket): `homeground doctor` names those of this project, docs/sdk/what-fetch-cannot-see.md what to do.',
+  )
   return recording.api()
 }
 
@@ -181,6 +190,10 @@ class Recording {
   patchGlobalFetch(): void {
     if (isRecording(globalThis.fetch)) return
     globalThis.fetch = recordingFetch(globalThis.fetch, this.recorder, { every: false, maxBodyBytes: this.settings.maxBodyBytes })
+  }
+
+  warnIfSilent(advice: string): void {
+    warnIfNothingIsSeen(this.stats, advice)
   }
 
   private async flush(timeoutMs: number): Promise<boolean> {

@@ -3,12 +3,4 @@
 import { registerHomeground } from './homeground.ts'
 
 const project = process.env['HOMEGROUND_PROJECT'] ?? process.env['OTEL_SERVICE_NAME'] ?? process.env['npm_package_name'] ?? 'default'
-const hg = registerHomeground({ project })
-
-process.once('exit', () => {
-  const { spans, openSpans, unsampled } = hg.stats()
-  if (!hg.enabled || spans + openSpans + unsampled > 0) return
-  process.stderr.write(
-    'homeground: no model call was seen. It sees what goes through the global fetch to a known model endpoint; for other HTTP clients give them hg.fetch, or wrap the vendor’s client with hg.wrap(client).\n',
-  )
-})
+registerHomeground({ project })

@@ -17,7 +17,11 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-async function run(name: string, source: string): Promise<{ printed: string; said: string; spans: string[] }> {
+async function run(
+  name: string,
+  source: string,
+  options: readonly string[] = ['--import', register],
+): Promise<{ printed: string; said: string; spans: string[] }> {
   const spans: string[] = []
   const collector = http.createServer((request, response) => {
     const parts: Buffer[] = []
@@ -38,14 +42,15 @@ async function run(name: string, source: string): Promise<{ printed: string; sai
   )
   const file = path.join(folder, name)
   fs.writeFileSync(file, source)
+  const { NODE_ENV: _, ...inherited } = process.env
   const environment = {
-    ...process.env,
+    ...inherited,
     HOMEGROUND_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
     HOMEGROUND_PROJECT: 'p',
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'k',
   }
-  const child = spawn(process.execPath, ['--import', register, file], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...options, file], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
   let said = ''
   child.stdout.on('data', (data) => {
@@ -78,7 +83,17 @@ describe('register', () => {
 
   it('says what to do when no model call was seen', async () => {
     const ended = await run('app.mjs', "await fetch(process.env.HOMEGROUND_ENDPOINT + '/elsewhere')")
-    expect(ended.said).toContain('no model call was seen')
+    expect(ended.said).toMatch(/^homeground: nothing was recorded\. .*homeground doctor.*\n$/)
     expect(ended.spans).toEqual([])
+  })
+
+  it('without it a product that forgot to wrap its client is told, and one that records nothing for a reason is not', async () => {
+    const source = (rest: string) => `import { homeground } from ${JSON.stringify(sdk)}\n${rest}`
+    const forgot = await run('app.mjs', source("homeground({ project: 'p' })"), [])
+    expect(forgot.said).toMatch(/^homeground: nothing was recorded\. .*hg\.wrap.*\n$/)
+    const used = await run('app.mjs', source("await homeground({ project: 'p' }).agent('a', async () => 1)()"), [])
+    const off = await run('app.mjs', source("homeground({ project: 'p', enabled: false })"), [])
+    const failed = await run('app.mjs', source("homeground({ project: 'p' })\nprocess.exitCode = 1"), [])
+    expect([used.said, off.said, failed.said]).toEqual(['', '', ''])
   })
 })
