@@ -31,6 +31,9 @@ export interface StoreOptions {
 /** Most bytes in one insert: larger lists go in several. */
 const insertBytes = 32 * 1024 * 1024
 
+/** As many as insert at the same time under load. */
+const idleWritersKept = 2
+
 /**
  * Opens the store and brings its schema forward. Whoever opens it closes it.
  * @throws HomegroundError invalid-settings, engine-missing, engine-locked, engine-failed, store-unavailable, store-newer
@@ -53,6 +56,9 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     throw error
   }
 
+  // Writers whose bytes have arrived: a large buffer is dear to get, and as dear to fill for the first time.
+  const idleWriters: RowBinaryWriter[] = []
+
   /** Some rows in as few inserts as their bytes allow. */
   async function insertAll<Row>(
     statement: string,
@@ -60,11 +66,15 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     write: (to: RowBinaryWriter, row: Row, received: bigint) => void,
   ): Promise<void> {
     const received = now()
-    const writer = new RowBinaryWriter()
+    const writer = idleWriters.pop() ?? new RowBinaryWriter()
     for (const [index, row] of rows.entries()) {
       write(writer, row, received)
-      if (writer.length >= insertBytes || index === rows.length - 1) await connection.insert(statement, writer.take())
+      if (writer.length < insertBytes && index < rows.length - 1) continue
+      await connection.insert(statement, writer.written())
+      writer.clear()
     }
+    // One whose insert has failed may still be held by a dying connection.
+    if (idleWriters.length < idleWritersKept) idleWriters.push(writer)
   }
 
   return {

@@ -1,37 +1,55 @@
 // ClickHouse's RowBinary: what an insert sends. Binary, so that NUL, quotes and 64-bit integers need no escaping, and several times cheaper to write than JSON.
 
+/** Texts of at most so many UTF-16 units are written without Buffer's help. */
+const byHand = 40
+
 /** Appends values to one growing buffer. Numbers are little-endian; lengths are unsigned LEB128. */
 export class RowBinaryWriter {
   #buffer = Buffer.allocUnsafe(1 << 16)
   #length = 0
 
-  /** Bytes written since the last `take`. */
+  /** Bytes written since the last `clear`. */
   get length(): number {
     return this.#length
   }
 
-  /** All bytes so far; the writer starts anew. */
-  take(): Buffer {
-    const bytes = this.#buffer.subarray(0, this.#length)
-    this.#buffer = Buffer.allocUnsafe(1 << 16)
+  /** What was written, without a copy: good until the next write after `clear`. */
+  written(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  /** Starts anew in the same memory. */
+  clear(): void {
     this.#length = 0
-    return bytes
   }
 
   /** UTF-8; a lone surrogate becomes U+FFFD. */
   string(text: string): void {
+    const units = text.length
     // Three bytes a UTF-16 unit is the most that UTF-8 takes.
-    this.#reserve(text.length * 3 + 5)
-    if (text.length < 42) {
-      // At most 126 bytes: the length is one byte, known after the write.
-      const written = this.#buffer.write(text, this.#length + 1)
-      this.#buffer[this.#length] = written
-      this.#length += written + 1
-    } else {
-      const bytes = Buffer.byteLength(text)
-      this.#varint(bytes)
-      this.#length += this.#buffer.write(text, this.#length)
+    this.#reserve(units * 3 + 5)
+    if (units <= byHand && this.#shortAscii(text)) return
+    // The length stands before the bytes and is known after them: room for it is left as if all were ASCII, and mended where they are not.
+    const room = varintBytes(units)
+    const bytes = this.#buffer.write(text, this.#length + room)
+    const needed = varintBytes(bytes)
+    if (needed !== room) this.#buffer.copyWithin(this.#length + needed, this.#length + room, this.#length + room + bytes)
+    this.#varint(bytes)
+    this.#length += bytes
+  }
+
+  /** Most columns hold nothing or a word: for these a call into the engine costs more than the bytes. False where there is more than ASCII; then nothing was written. */
+  #shortAscii(text: string): boolean {
+    const buffer = this.#buffer
+    const start = this.#length + 1
+    for (let n = 0; n < text.length; n++) {
+      const unit = text.charCodeAt(n)
+      if (unit > 127) return false
+      buffer[start + n] = unit
     }
+    buffer[this.#length] = text.length
+    this.#length = start + text.length
+    return true
   }
 
   byte(value: number): void {
@@ -67,7 +85,11 @@ export class RowBinaryWriter {
   nullableCount(value: number | undefined): void {
     const isCount = value !== undefined && value >= 0 && value <= Number.MAX_SAFE_INTEGER
     this.byte(isCount ? 0 : 1)
-    if (isCount) this.int64(BigInt(Math.trunc(value)))
+    if (!isCount) return
+    this.#reserve(8)
+    const whole = Math.trunc(value)
+    this.#buffer.writeUInt32LE(whole % 0x1_0000_0000, this.#length)
+    this.#length = this.#buffer.writeUInt32LE(Math.floor(whole / 0x1_0000_0000), this.#length + 4)
   }
 
   nullableFloat64(value: number | undefined): void {
@@ -107,6 +129,12 @@ export class RowBinaryWriter {
     this.#buffer.copy(larger, 0, 0, this.#length)
     this.#buffer = larger
   }
+}
+
+function varintBytes(value: number): number {
+  let bytes = 1
+  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) bytes += 1
+  return bytes
 }
 
 function clamp(value: number, low: number, high: number): number {

@@ -66,13 +66,15 @@ const columns: readonly (readonly [name: string, write: (to: RowBinaryWriter, ro
   ],
 ]
 
+const writers = columns.map(([, write]) => write)
+
 /** The statement that `writeSpanRow`'s bytes follow. */
 export const insertSpansStatement = `INSERT INTO spans (${columns.map(([name]) => name).join(', ')}) FORMAT RowBinary`
 
 /** `received`: microseconds since the epoch, the row's version. */
 export function writeSpanRow(to: RowBinaryWriter, row: ReceivedSpanRow, received: bigint): void {
   const version = row.receivedAt ?? received
-  for (const [, write] of columns) write(to, row, version)
+  for (const write of writers) write(to, row, version)
 }
 
 /** What to select so that `readSpanRow` finds all it needs. */

@@ -1,6 +1,7 @@
 // Ingest beside the OpenTelemetry Collector with its ClickHouse exporter: same load, same engine, one run, rounds taken in turn. Both answer after the insert.
 // The peer gets its better one of two durable configurations and of 16 or 64 connections; so do we of the connections.
-//   npm run bench:ingest [-- --seconds 60]       needs Go for the peer, built once into ~/.cache/homeground-bench
+//   npm run bench:ingest [-- --seconds 60 --warm-up 5]       needs Go for the peer, built once into ~/.cache/homeground-bench
+// Each server is under the same load for `--warm-up` seconds before it is measured: a just-in-time compiler, and the engine's first merges, come to rest.
 // Last line: JSON with directRatio100, directRatio10, spansPerSecond.
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
@@ -11,7 +12,9 @@ import { parseArgs } from 'node:util'
 
 const here = import.meta.dirname
 const root = path.resolve(here, '../..')
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '60' }, peer: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '60' }, 'warm-up': { type: 'string', default: '5' }, peer: { type: 'string' } },
+})
 const peer = values.peer ?? buildPeer()
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-ingest-'))
 const [httpPort, tcpPort, ourPort, peerPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()])
@@ -41,20 +44,17 @@ async function round(side, batch, connections, open) {
   await query('CREATE DATABASE oteld')
   const server = await open()
   try {
-    const args = [
-      '--url',
-      `http://127.0.0.1:${server.port}/v1/traces`,
-      '--seconds',
-      values.seconds,
-      '--batch',
-      String(batch),
-      '--connections',
-      String(connections),
-    ]
-    const load = execFileAsync(process.execPath, [path.join(here, 'load.mjs'), ...args, '--pids', `${server.child.pid},${engine.pid}`])
-    const { spans, spansPerSecond, p50Ms, p99Ms, cpuSeconds, peakMb, statuses } = JSON.parse(await load)
+    const load = (seconds, pids) => {
+      const args = ['--url', `http://127.0.0.1:${server.port}/v1/traces`, '--seconds', seconds, '--pids', pids]
+      const shape = ['--batch', String(batch), '--connections', String(connections)]
+      return execFileAsync(process.execPath, [path.join(here, 'load.mjs'), ...args, ...shape])
+    }
+    const before = JSON.parse(await load(values['warm-up'], ''))
+    const measured = JSON.parse(await load(values.seconds, `${server.child.pid},${engine.pid}`))
+    const { spans, spansPerSecond, p50Ms, p99Ms, cpuSeconds, peakMb, statuses } = measured
     const stored = Number(await query(`SELECT count() FROM ${side === 'homeground' ? 'homeground.spans' : 'oteld.otel_traces'}`))
-    if (stored < spans) throw new Error(`${side}: ${spans} spans were answered with 200 and ${stored} are stored`)
+    const answered = before.spans + spans
+    if (stored < answered) throw new Error(`${side}: ${answered} spans were answered with 200 and ${stored} are stored`)
     results.push({
       side,
       batch,
@@ -64,6 +64,7 @@ async function round(side, batch, connections, open) {
       p99Ms,
       cpuServer: cpuSeconds[0],
       cpuEngine: cpuSeconds[1],
+      cpuMicrosPerSpan: Math.round(((cpuSeconds[0] + cpuSeconds[1]) / spans) * 1e6),
       peakServerMb: peakMb[0],
       peakEngineMb: peakMb[1],
       statuses: JSON.stringify(statuses),

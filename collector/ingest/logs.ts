@@ -1,10 +1,13 @@
 // OTLP's ExportLogsServiceRequest. Homeground keeps no logs: evaluation events become feedback, all other records are taken and let go.
-import type { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { FeedbackRow } from '@homeground/sdk/trace'
 import { type EventRecord, feedbackOfEvent } from './evaluation-feedback.ts'
 import { attributesOf, field, integer, type JsonObject, jsonId, list, text, walkJsonExport } from './otlp-json.ts'
-import { eachField, emptyAttributes, hex, messageEnd, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
+import { emptyAttributes, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
 import type { Rejection } from './types.ts'
+import type { WireReader } from './wire-reader.ts'
+
+/** Tags as they stand on the wire: field number x 8 + wire type. logs/v1/logs.proto. */
+const recordTag = { time: 9, attribute: 50, traceId: 74, spanId: 82, observed: 89, eventName: 98 } as const
 
 export interface DecodedLogs {
   feedback: FeedbackRow[]
@@ -40,20 +43,20 @@ function sort(event: EventRecord, into: DecodedLogs): void {
   else if (outcome.kind === 'rejected') into.rejected.push({ reason: outcome.reason })
 }
 
-/** Field numbers: logs/v1/logs.proto. */
-function readRecord(reader: BinaryReader, end: number, { resource, scope }: Surroundings): EventRecord {
+function readRecord(reader: WireReader, end: number, { resource, scope }: Surroundings): EventRecord {
   const event: EventRecord = { name: '', timeUnixNano: 0n, traceId: '', spanId: '', attributes: emptyAttributes(), resource, scope }
   let observed = 0n
-  eachField(reader, end, (found) => {
-    if (found === 1) event.timeUnixNano = BigInt(reader.fixed64())
-    else if (found === 6) readKeyValue(reader, messageEnd(reader), event.attributes, 0)
-    else if (found === 9) event.traceId = hex(reader.bytes())
-    else if (found === 10) event.spanId = hex(reader.bytes())
-    else if (found === 11) observed = BigInt(reader.fixed64())
-    else if (found === 12) event.name = reader.string()
-    else return false
-    return true
-  })
+  while (reader.pos < end) {
+    const tag = reader.tag()
+    if (tag === recordTag.time) event.timeUnixNano = reader.fixed64()
+    else if (tag === recordTag.attribute) readKeyValue(reader, event.attributes)
+    else if (tag === recordTag.traceId) event.traceId = reader.hex()
+    else if (tag === recordTag.spanId) event.spanId = reader.hex()
+    else if (tag === recordTag.observed) observed = reader.fixed64()
+    else if (tag === recordTag.eventName) event.name = reader.text()
+    else reader.skip(tag)
+  }
+  reader.endsAt(end)
   if (event.timeUnixNano === 0n) event.timeUnixNano = observed
   return event
 }

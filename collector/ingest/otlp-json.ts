@@ -1,7 +1,8 @@
 // What OTLP's JSON messages share. Lenient where senders differ: ids in hex or base64, 64-bit integers as strings or numbers, snake_case names.
 import type { Attributes, AttributeValue, SpanRecord } from '@homeground/sdk/trace'
 import { z } from 'zod'
-import { emptyAttributes, plainInteger, type Surroundings } from './otlp-protobuf.ts'
+import { emptyAttributes, type Surroundings } from './otlp-protobuf.ts'
+import { plainInteger } from './wire-reader.ts'
 
 const object = z.record(z.string(), z.unknown())
 export type JsonObject = z.infer<typeof object>

@@ -1,8 +1,24 @@
 // OTLP's ExportTraceServiceRequest in protobuf. Field numbers: opentelemetry-proto v1, trace/v1/trace.proto.
-import type { BinaryReader } from '@bufbuild/protobuf/wire'
 import { sortSpan } from './check-span.ts'
-import { eachField, emptyAttributes, hex, messageEnd, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
+import { emptyAttributes, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
 import type { DecodedSpans, UncheckedSpan } from './types.ts'
+import type { WireReader } from './wire-reader.ts'
+
+/** Tags as they stand on the wire: field number x 8 + wire type. */
+const spanTag = {
+  traceId: 10,
+  spanId: 18,
+  parentSpanId: 34,
+  name: 42,
+  kind: 48,
+  start: 57,
+  end: 65,
+  attribute: 74,
+  event: 90,
+  status: 122,
+} as const
+const eventTag = { time: 9, name: 18, attribute: 26 } as const
+const statusTag = { message: 18, code: 24 } as const
 
 /** @throws Error where the bytes are not a protobuf message of this shape */
 export function decodeProtobufTraces(bytes: Uint8Array): DecodedSpans {
@@ -11,7 +27,7 @@ export function decodeProtobufTraces(bytes: Uint8Array): DecodedSpans {
   return decoded
 }
 
-function readSpan(reader: BinaryReader, end: number, { resource, scope }: Surroundings): UncheckedSpan {
+function readSpan(reader: WireReader, end: number, { resource, scope }: Surroundings): UncheckedSpan {
   const span: UncheckedSpan = {
     traceId: '',
     spanId: '',
@@ -26,66 +42,72 @@ function readSpan(reader: BinaryReader, end: number, { resource, scope }: Surrou
     resource,
     scope,
   }
-  eachField(reader, end, (field) => {
-    switch (field) {
-      case 1:
-        span.traceId = hex(reader.bytes())
-        return true
-      case 2:
-        span.spanId = hex(reader.bytes())
-        return true
-      case 4:
-        span.parentSpanId = hex(reader.bytes())
-        return true
-      case 5:
-        span.name = reader.string()
-        return true
-      case 6:
+  while (reader.pos < end) {
+    const tag = reader.tag()
+    switch (tag) {
+      case spanTag.traceId:
+        span.traceId = reader.hex()
+        break
+      case spanTag.spanId:
+        span.spanId = reader.hex()
+        break
+      case spanTag.parentSpanId:
+        span.parentSpanId = reader.hex()
+        break
+      case spanTag.name:
+        span.name = reader.text()
+        break
+      case spanTag.kind:
         span.kind = reader.int32()
-        return true
-      case 7:
-        span.startTimeUnixNano = BigInt(reader.fixed64())
-        return true
-      case 8:
-        span.endTimeUnixNano = BigInt(reader.fixed64())
-        return true
-      case 9:
-        readKeyValue(reader, messageEnd(reader), span.attributes, 0)
-        return true
-      case 11:
-        span.events.push(readEvent(reader, messageEnd(reader)))
-        return true
-      case 15:
-        span.status = readStatus(reader, messageEnd(reader))
-        return true
+        break
+      case spanTag.start:
+        span.startTimeUnixNano = reader.fixed64()
+        break
+      case spanTag.end:
+        span.endTimeUnixNano = reader.fixed64()
+        break
+      case spanTag.attribute:
+        readKeyValue(reader, span.attributes)
+        break
+      case spanTag.event:
+        span.events.push(readEvent(reader))
+        break
+      case spanTag.status:
+        span.status = readStatus(reader)
+        break
       default:
-        return false
+        reader.skip(tag)
     }
-  })
+  }
+  reader.endsAt(end)
   return span
 }
 
-function readEvent(reader: BinaryReader, end: number): UncheckedSpan['events'][number] {
+function readEvent(reader: WireReader): UncheckedSpan['events'][number] {
+  const end = reader.messageEnd()
   const event = { name: '', timeUnixNano: 0n, attributes: emptyAttributes() }
-  eachField(reader, end, (field) => {
-    if (field === 1) event.timeUnixNano = BigInt(reader.fixed64())
-    else if (field === 2) event.name = reader.string()
-    else if (field === 3) readKeyValue(reader, messageEnd(reader), event.attributes, 0)
-    else return false
-    return true
-  })
+  while (reader.pos < end) {
+    const tag = reader.tag()
+    if (tag === eventTag.time) event.timeUnixNano = reader.fixed64()
+    else if (tag === eventTag.name) event.name = reader.text()
+    else if (tag === eventTag.attribute) readKeyValue(reader, event.attributes)
+    else reader.skip(tag)
+  }
+  reader.endsAt(end)
   return event
 }
 
-function readStatus(reader: BinaryReader, end: number): UncheckedSpan['status'] {
+function readStatus(reader: WireReader): UncheckedSpan['status'] {
+  const end = reader.messageEnd()
   let message = ''
   let code = 0
-  eachField(reader, end, (field) => {
-    if (field === 2) message = reader.string()
-    else if (field === 3) code = reader.int32()
-    else return false
-    return true
-  })
+  while (reader.pos < end) {
+    const tag = reader.tag()
+    if (tag === statusTag.message) message = reader.text()
+    else if (tag === statusTag.code) code = reader.int32()
+    else reader.skip(tag)
+  }
+  reader.endsAt(end)
   const known = code === 1 || code === 2 ? code : 0
   return message === '' ? { code: known } : { code: known, message }
 }

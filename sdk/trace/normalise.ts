@@ -1,54 +1,70 @@
 // A span becomes a row: what kind of step it is, and typed columns beside the bodies as they were sent. Pure, so that a mended normaliser mends old data too.
 import { exceptionEvent, genAi, homeground, operation, operationDetailsEvent } from './attributes.ts'
+import { emptyRow } from './empty-row.ts'
 import { finishReason } from './finish-reason.ts'
 import { foreignColumns } from './foreign/index.ts'
 import { semconvBody } from './foreign/semconv.ts'
 import type { RowKind, SpanRow } from './row.ts'
 import type { Attributes, SpanRecord } from './span.ts'
-import { SpanAttributes, textOf } from './span-attributes.ts'
+import { put, SpanAttributes, textOf } from './span-attributes.ts'
 
 /** Never throws, whatever the attributes hold. Without a project the row gets `defaultProject`. */
 export function normaliseSpan(span: SpanRecord): SpanRow {
   const attributes = new SpanAttributes(withEventContent(span))
+  const name = span.name.toWellFormed()
   // Our own spans carry none of another instrumentation's names; a span with both is ours.
-  const foreign =
-    attributes.has(homeground.api) || attributes.has(homeground.agentInput)
-      ? undefined
-      : foreignColumns(attributes, span.name.toWellFormed())
-  const kind = foreign?.kind ?? kindOf(attributes)
-  const endsBeforeStart = span.endTimeUnixNano < span.startTimeUnixNano
-  const row: SpanRow = {
-    project: projectOf(span.resource),
-    traceId: span.traceId,
-    spanId: span.spanId,
-    parentSpanId: span.parentSpanId ?? '',
-    kind,
-    name: span.name.toWellFormed(),
-    startTimeUnixNano: span.startTimeUnixNano,
-    endTimeUnixNano: endsBeforeStart ? span.startTimeUnixNano : span.endTimeUnixNano,
-    session: attributes.text(genAi.sessionId) || attributes.text(genAi.conversationId),
-    user: attributes.text(genAi.userId),
-    agentName: attributes.text(genAi.agentName),
-    agentVersion: attributes.text(genAi.agentVersion),
-    tags: attributes.under(homeground.tag),
-    variants: attributes.under(homeground.variant),
-    ...errorColumns(span, attributes),
-    ...modelColumns(attributes, kind),
-    ...toolColumns(attributes, kind),
-    input: attributes.text(homeground.agentInput),
-    output: attributes.text(homeground.agentOutput),
-    ...sourceColumns(attributes),
-    flags: endsBeforeStart ? ['end-before-start'] : [],
-    attributes: {},
-    ...foreign,
-    resource: Object.fromEntries(Object.entries(span.resource).map(([key, value]) => [key.toWellFormed(), textOf(value)])),
+  const isOurs = attributes.has(homeground.api) || attributes.has(homeground.agentInput)
+  const foreign = isOurs ? undefined : foreignColumns(attributes, name)
+  const resource = resourceColumns(span.resource)
+  const row = emptyRow()
+  row.project = resource.project
+  row.traceId = span.traceId
+  row.spanId = span.spanId
+  row.parentSpanId = span.parentSpanId ?? ''
+  row.kind = foreign?.kind ?? kindOf(attributes)
+  row.name = name
+  row.startTimeUnixNano = span.startTimeUnixNano
+  row.endTimeUnixNano = span.endTimeUnixNano
+  if (span.endTimeUnixNano < span.startTimeUnixNano) {
+    row.endTimeUnixNano = span.startTimeUnixNano
+    row.flags.push('end-before-start')
   }
+  row.session = attributes.text(genAi.sessionId) || attributes.text(genAi.conversationId)
+  row.user = attributes.text(genAi.userId)
+  row.agentName = attributes.text(genAi.agentName)
+  row.agentVersion = attributes.text(genAi.agentVersion)
+  row.tags = attributes.under(homeground.tag)
+  row.variants = attributes.under(homeground.variant)
+  fillError(row, span, attributes)
+  if (row.kind === 'model') fillModel(row, attributes)
+  if (row.kind === 'tool' || row.kind === 'io') fillTool(row, attributes)
+  row.input = attributes.text(homeground.agentInput)
+  row.output = attributes.text(homeground.agentOutput)
+  fillSource(row, attributes)
+  if (foreign !== undefined) Object.assign(row, foreign)
+  row.resource = resource.texts
   attributes.value(genAi.operationName)
-  if (kind === 'agent' && row.input === '') row.input = attributes.text(genAi.inputMessages)
-  if (kind === 'agent' && row.output === '') row.output = attributes.text(genAi.outputMessages)
-  if (kind === 'agent' && row.agentName === '') row.agentName = row.name.replace(/^invoke_agent /, '')
+  if (row.kind === 'agent') {
+    row.input ||= attributes.text(genAi.inputMessages)
+    row.output ||= attributes.text(genAi.outputMessages)
+    row.agentName ||= name.replace(/^invoke_agent /, '')
+  }
   row.attributes = attributes.rest()
   return row
+}
+
+/** Of each resource once: all spans of a request share it, and so do their rows. */
+const seenResources = new WeakMap<Attributes, { project: string; texts: Record<string, string> }>()
+
+function resourceColumns(resource: Attributes): { project: string; texts: Record<string, string> } {
+  let columns = seenResources.get(resource)
+  if (columns === undefined) {
+    const texts: Record<string, string> = {}
+    for (const [key, value] of Object.entries(resource)) put(texts, key.toWellFormed(), textOf(value))
+    columns = { project: projectOf(resource), texts }
+    seenResources.set(resource, columns)
+  }
+  return columns
 }
 
 /** The conventions let senders put content into an event of the span instead of its attributes. */
@@ -83,110 +99,61 @@ function kindOf(attributes: SpanAttributes): RowKind {
   return attributes.has(homeground.api) ? 'model' : 'other'
 }
 
-function errorColumns(span: SpanRecord, attributes: SpanAttributes): Pick<SpanRow, 'errorType' | 'errorMessage'> {
+function fillError(row: SpanRow, span: SpanRecord, attributes: SpanAttributes): void {
   const exception = span.events.findLast((event) => event.name === 'exception')?.attributes ?? {}
   const failed = span.status.code === 2
   const type = attributes.text(genAi.errorType) || (failed ? textOf(exception[exceptionEvent.type]) || '_OTHER' : '')
   const message = attributes.text(homeground.errorMessage)
-  if (type === '') return { errorType: '', errorMessage: '' }
-  return {
-    errorType: type,
-    errorMessage: message || textOf(exception[exceptionEvent.message]) || (span.status.message ?? '').toWellFormed(),
-  }
+  if (type === '') return
+  row.errorType = type
+  row.errorMessage = message || textOf(exception[exceptionEvent.message]) || (span.status.message ?? '').toWellFormed()
 }
 
-type ModelColumns = Pick<
-  SpanRow,
-  | 'api'
-  | 'provider'
-  | 'model'
-  | 'responseModel'
-  | 'responseId'
-  | 'finishReasons'
-  | 'inputTokens'
-  | 'outputTokens'
-  | 'cacheReadTokens'
-  | 'cacheWriteTokens'
-  | 'reasoningTokens'
-  | 'firstChunkMs'
-  | 'attempt'
-  | 'partial'
-  | 'requestBody'
-  | 'responseBody'
->
-
-function modelColumns(attributes: SpanAttributes, kind: RowKind): ModelColumns {
-  if (kind !== 'model') {
-    const none = { api: '', provider: '', model: '', responseModel: '', responseId: '' }
-    return { ...none, finishReasons: [], attempt: 1, partial: false, requestBody: '', responseBody: '' }
-  }
+function fillModel(row: SpanRow, attributes: SpanAttributes): void {
+  row.api = attributes.text(homeground.api) || 'semconv'
+  row.provider = attributes.text(genAi.providerName)
+  row.model = attributes.text(genAi.requestModel)
+  row.responseModel = attributes.text(genAi.responseModel)
+  row.responseId = attributes.text(genAi.responseId)
+  row.finishReasons = attributes.texts(genAi.responseFinishReasons).map(finishReason)
+  fillCount(row, 'inputTokens', attributes.number(genAi.usageInputTokens))
+  fillCount(row, 'outputTokens', attributes.number(genAi.usageOutputTokens))
+  fillCount(row, 'cacheReadTokens', attributes.number(genAi.usageCacheReadInputTokens))
+  fillCount(row, 'cacheWriteTokens', attributes.number(genAi.usageCacheCreationInputTokens))
+  fillCount(row, 'reasoningTokens', attributes.number(genAi.usageReasoningOutputTokens))
+  fillCount(row, 'firstChunkMs', attributes.number(homeground.firstChunkMs))
+  row.attempt = attributes.number(homeground.attempt) ?? 1
+  row.partial = attributes.flag(homeground.partial)
   // Beside a body of ours (`emitMessages`) they say the same once more.
   const described = semconvBody(attributes)
-  return {
-    api: attributes.text(homeground.api) || 'semconv',
-    provider: attributes.text(genAi.providerName),
-    model: attributes.text(genAi.requestModel),
-    responseModel: attributes.text(genAi.responseModel),
-    responseId: attributes.text(genAi.responseId),
-    finishReasons: attributes.texts(genAi.responseFinishReasons).map(finishReason),
-    ...counts({
-      inputTokens: attributes.number(genAi.usageInputTokens),
-      outputTokens: attributes.number(genAi.usageOutputTokens),
-      cacheReadTokens: attributes.number(genAi.usageCacheReadInputTokens),
-      cacheWriteTokens: attributes.number(genAi.usageCacheCreationInputTokens),
-      reasoningTokens: attributes.number(genAi.usageReasoningOutputTokens),
-      firstChunkMs: attributes.number(homeground.firstChunkMs),
-    }),
-    attempt: attributes.number(homeground.attempt) ?? 1,
-    partial: attributes.flag(homeground.partial),
-    requestBody: attributes.text(homeground.requestBody) || described,
-    responseBody: attributes.text(homeground.responseBody),
-  }
+  row.requestBody = attributes.text(homeground.requestBody) || described
+  row.responseBody = attributes.text(homeground.responseBody)
 }
 
 type Count = 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'reasoningTokens' | 'firstChunkMs'
 
-function counts(given: Record<Count, number | undefined>): Partial<Record<Count, number>> {
-  const known: Partial<Record<Count, number>> = {}
-  for (const [key, value] of Object.entries(given) as [Count, number | undefined][]) if (value !== undefined) known[key] = value
-  return known
+/** A count that is not known is absent. */
+function fillCount(row: SpanRow, name: Count, value: number | undefined): void {
+  if (value !== undefined) row[name] = value
 }
 
-function toolColumns(
-  attributes: SpanAttributes,
-  kind: RowKind,
-): Pick<SpanRow, 'toolName' | 'callId' | 'effect' | 'arguments' | 'result' | 'offTape'> {
-  if (kind === 'io') {
-    return {
-      toolName: attributes.text(homeground.ioName),
-      callId: '',
-      effect: '',
-      arguments: attributes.text(homeground.ioKey),
-      result: attributes.text(homeground.ioResult),
-      offTape: attributes.text(homeground.replayOffTape),
-    }
-  }
-  if (kind !== 'tool') return { toolName: '', callId: '', effect: '', arguments: '', result: '', offTape: '' }
-  return {
-    toolName: attributes.text(genAi.toolName),
-    callId: attributes.text(genAi.toolCallId),
-    effect: attributes.text(homeground.toolEffect),
-    arguments: attributes.text(genAi.toolCallArguments),
-    result: attributes.text(genAi.toolCallResult),
-    offTape: attributes.text(homeground.replayOffTape),
-  }
+function fillTool(row: SpanRow, attributes: SpanAttributes): void {
+  const isRead = row.kind === 'io'
+  row.toolName = attributes.text(isRead ? homeground.ioName : genAi.toolName)
+  row.arguments = attributes.text(isRead ? homeground.ioKey : genAi.toolCallArguments)
+  row.result = attributes.text(isRead ? homeground.ioResult : genAi.toolCallResult)
+  row.offTape = attributes.text(homeground.replayOffTape)
+  if (isRead) return
+  row.callId = attributes.text(genAi.toolCallId)
+  row.effect = attributes.text(homeground.toolEffect)
 }
 
-function sourceColumns(attributes: SpanAttributes): Pick<SpanRow, 'source' | 'sourceRef' | 'run' | 'arm' | 'task' | 'repeat'> {
-  const run = attributes.text(homeground.replayRun)
+function fillSource(row: SpanRow, attributes: SpanAttributes): void {
   const said = attributes.text(homeground.sourceKind)
-  const source = said === 'rollout' || said === 'import' || said === 'trace' ? said : run === '' ? 'trace' : 'rollout'
-  return {
-    source,
-    sourceRef: attributes.text(homeground.sourceRef),
-    run,
-    arm: attributes.text(homeground.replayArm),
-    task: attributes.text(homeground.replayTask),
-    repeat: attributes.number(homeground.replayRepeat) ?? -1,
-  }
+  row.run = attributes.text(homeground.replayRun)
+  row.source = said === 'rollout' || said === 'import' || said === 'trace' ? said : row.run === '' ? 'trace' : 'rollout'
+  row.sourceRef = attributes.text(homeground.sourceRef)
+  row.arm = attributes.text(homeground.replayArm)
+  row.task = attributes.text(homeground.replayTask)
+  row.repeat = attributes.number(homeground.replayRepeat) ?? -1
 }

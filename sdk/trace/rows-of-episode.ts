@@ -1,6 +1,7 @@
 // An episode becomes rows again, for imports: assembleEpisodes gives the same episode back.
 import { canonicalJson, sha256Hex } from './canonical-json.ts'
 import { dialectOf } from './dialects/index.ts'
+import { emptyRow } from './empty-row.ts'
 import type { Episode, Json, ModelCall, Step, StepError } from './episode.ts'
 import type { FeedbackRow, RowKind, SpanRow } from './row.ts'
 import { canonicalBody } from './step-of-row.ts'
@@ -54,44 +55,19 @@ function baseOf(episode: Episode): SpanRow {
     else tags[name] = value
   }
   return {
+    ...emptyRow(),
     project: episode.project,
     traceId: episode.trace,
-    spanId: '',
-    parentSpanId: '',
-    kind: 'other',
-    name: '',
-    startTimeUnixNano: 0n,
-    endTimeUnixNano: 0n,
     session: episode.session ?? '',
     user: episode.user ?? '',
-    agentName: '',
-    agentVersion: '',
     tags,
     variants,
-    errorType: '',
-    errorMessage: '',
-    ...{ api: '', provider: '', model: '', responseModel: '', responseId: '', finishReasons: [], attempt: 1, partial: false },
-    ...{
-      requestBody: '',
-      responseBody: '',
-      toolName: '',
-      callId: '',
-      effect: '',
-      arguments: '',
-      result: '',
-      offTape: '',
-      input: '',
-      output: '',
-    },
     source: source.kind,
     sourceRef: source.ref ?? '',
     run: source.run ?? '',
     arm: source.arm ?? '',
     task: source.task ?? '',
     repeat: source.repeat ?? -1,
-    flags: [],
-    attributes: {},
-    resource: {},
   }
 }
 

@@ -3,24 +3,35 @@ import { genAiAliases } from './attributes.ts'
 import type { Json } from './episode.ts'
 import type { Attributes, AttributeValue } from './span.ts'
 
+const none: readonly string[] = []
+const aliases = new Map(Object.entries(genAiAliases))
+
 export class SpanAttributes {
   private readonly given: Attributes
+  private readonly names: readonly string[]
   private readonly taken = new Set<string>()
 
   constructor(given: Attributes) {
     this.given = given
+    this.names = Object.keys(given)
   }
 
   /** The value under this name or one of its aliases; all of them count as taken. */
   value(name: string): AttributeValue | undefined {
-    let found: AttributeValue | undefined
-    for (const key of [name, ...(genAiAliases[name] ?? [])]) {
-      const value = this.given[key]
-      if (value === undefined) continue
-      this.taken.add(key)
-      if (found === undefined && value !== null) found = value
+    let found = this.take(name)
+    for (const alias of aliases.get(name) ?? none) {
+      const value = this.take(alias)
+      found ??= value
     }
     return found
+  }
+
+  /** Null says nothing, but is taken. */
+  private take(name: string): AttributeValue | undefined {
+    const value = this.given[name]
+    if (value === undefined) return undefined
+    this.taken.add(name)
+    return value ?? undefined
   }
 
   has(name: string): boolean {
@@ -53,31 +64,38 @@ export class SpanAttributes {
 
   /** `{ NAME: text }` of every attribute whose name begins with `prefix`. */
   under(prefix: string): Record<string, string> {
-    const found: [string, string][] = []
-    for (const [key, value] of Object.entries(this.given)) {
+    const found: Record<string, string> = {}
+    for (const key of this.names) {
       if (!key.startsWith(prefix)) continue
       this.taken.add(key)
-      found.push([key.slice(prefix.length).toWellFormed(), textOf(value)])
+      put(found, key.slice(prefix.length).toWellFormed(), textOf(this.given[key]))
     }
-    return Object.fromEntries(found)
+    return found
   }
 
   /** Every attribute whose name begins with one of the prefixes, as JSON values under their full names; all of them count as taken. */
   json(prefixes: readonly string[]): Record<string, Json> {
-    const found: [string, Json][] = []
-    for (const [key, value] of Object.entries(this.given)) {
+    const found: Record<string, Json> = {}
+    for (const key of this.names) {
       if (!prefixes.some((prefix) => key.startsWith(prefix))) continue
       this.taken.add(key)
-      found.push([key.toWellFormed(), jsonValueOf(value)])
+      put(found, key.toWellFormed(), jsonValueOf(this.given[key] ?? null))
     }
-    return Object.fromEntries(found)
+    return found
   }
 
   /** What was not taken. */
   rest(): Record<string, string> {
-    const left = Object.entries(this.given).filter(([key]) => !this.taken.has(key))
-    return Object.fromEntries(left.map(([key, value]) => [key.toWellFormed(), textOf(value)]))
+    const left: Record<string, string> = {}
+    for (const key of this.names) if (!this.taken.has(key)) put(left, key.toWellFormed(), textOf(this.given[key]))
+    return left
   }
+}
+
+/** Sets a member whatever its name: `__proto__` is an attribute like any other. */
+export function put<T>(into: Record<string, T>, name: string, value: T): void {
+  if (name === '__proto__') Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true })
+  else into[name] = value
 }
 
 /** Text as it is (U+FFFD for lone surrogates, which no row can hold), lists and maps as JSON, bytes as base64, nothing as ''. */

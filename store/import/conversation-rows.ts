@@ -1,6 +1,6 @@
 // A finished conversation in chat messages becomes the rows of the run that must have made it: one model call an assistant message, with all that was said before it,
 // and one tool call each. Times are made up, in order and the same at every import, since such files carry none.
-import { asArray, asObject, asText, homeground, type Json, jsonOrText, type SpanRow, sha256Hex } from '@homeground/sdk/trace'
+import { asArray, asObject, asText, emptyRow, homeground, type Json, jsonOrText, type SpanRow, sha256Hex } from '@homeground/sdk/trace'
 import type { ImportedTool } from './types.ts'
 
 export interface Conversation {
@@ -148,43 +148,15 @@ function answerOf(message: { [key: string]: Json } | undefined): string {
 
 function baseOf(conversation: Conversation): SpanRow {
   return {
+    ...emptyRow(),
     project: conversation.project,
     traceId: conversation.traceId,
-    spanId: '',
-    parentSpanId: '',
-    kind: 'other',
-    name: '',
-    startTimeUnixNano: 0n,
-    endTimeUnixNano: 0n,
     session: conversation.session,
     user: conversation.user,
-    agentName: '',
-    agentVersion: '',
     tags: conversation.tags,
-    variants: {},
-    errorType: '',
-    errorMessage: '',
-    ...{ api: '', provider: '', model: '', responseModel: '', responseId: '', finishReasons: [], attempt: 1, partial: false },
-    ...{
-      requestBody: '',
-      responseBody: '',
-      toolName: '',
-      callId: '',
-      effect: '',
-      arguments: '',
-      result: '',
-      offTape: '',
-      input: '',
-      output: '',
-    },
     source: 'import',
     sourceRef: conversation.source.ref,
-    run: '',
-    arm: '',
     task: conversation.source.task,
     repeat: conversation.source.repeat,
-    flags: [],
-    attributes: {},
-    resource: {},
   }
 }

@@ -6,6 +6,7 @@ export type ForeignColumnsOf<Kind extends RowKind> = ForeignColumns & { kind: Ki
 
 /** The members that are neither undefined nor ''. */
 export function defined<T extends object>(given: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const said = Object.entries(given).filter(([, value]) => value !== undefined && value !== '')
-  return Object.fromEntries(said) as { [Key in keyof T]?: Exclude<T[Key], undefined> }
+  const said: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) if (value !== undefined && value !== '') said[name] = value
+  return said as { [Key in keyof T]?: Exclude<T[Key], undefined> }
 }

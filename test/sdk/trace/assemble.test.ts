@@ -1,7 +1,7 @@
 import { assembleEpisodes, type FeedbackRow, type SpanRow } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { row, spanId, trace } from './row-fixtures.ts'
+import { numberedRow as row, spanId, traceOfNumbered as trace } from '../../support/span-rows.ts'
 
 const request = (content: string) => JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
 const answer = (content: string, ...more: string[]) =>

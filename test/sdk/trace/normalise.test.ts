@@ -1,7 +1,7 @@
 import { genAi, homeground, normaliseSpan, type SpanRecord } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { row, spanId, trace } from './row-fixtures.ts'
+import { numberedRow as row, spanId, traceOfNumbered as trace } from '../../support/span-rows.ts'
 
 function span(given: Partial<SpanRecord> = {}): SpanRecord {
   return {

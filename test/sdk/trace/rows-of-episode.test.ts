@@ -1,8 +1,8 @@
 import { assembleEpisodes, type Episode, feedbackRowsOfEpisode, rowsOfEpisode, type Step } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { spanId } from '../../support/span-rows.ts'
 import { anyEpisode, anyJson, at, episode, modelCall, text, trace } from './episode-fixtures.ts'
-import { spanId } from './row-fixtures.ts'
 
 const back = (given: Episode) => assembleEpisodes(rowsOfEpisode(given), feedbackRowsOfEpisode(given))
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { passRates } from '../../../replay/compare/pass-rates.ts'
 import { importFiles, readTools } from '../../../store/import/index.ts'
 import { episode, modelCall, text } from '../../sdk/trace/episode-fixtures.ts'
-import { spanId } from '../../sdk/trace/row-fixtures.ts'
 import { engineIsMissing, useEngine } from '../../support/engine.ts'
+import { spanId } from '../../support/span-rows.ts'
 import { memoryStore } from './memory-store.ts'
 
 const data = fileURLToPath(new URL('../../../examples/data/', import.meta.url))

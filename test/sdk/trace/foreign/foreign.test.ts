@@ -1,7 +1,7 @@
 import { type Attributes, assembleEpisodes, type ModelCall, normaliseSpan, type SpanRecord } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { spanId, trace } from '../row-fixtures.ts'
+import { spanId, traceOfNumbered as trace } from '../../../support/span-rows.ts'
 
 function span(attributes: Attributes, given: Partial<SpanRecord> = {}): SpanRecord {
   return {
