@@ -1,7 +1,7 @@
 // Loads the product's agent function and makes sure that its copy of the SDK will notice a replay.
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { seamHandshake } from '@homeground/sdk/seam'
+import { type Seam, seamHandshake, withSeam } from '@homeground/sdk/seam'
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { RolloutJob } from './types.ts'
 
@@ -12,7 +12,7 @@ export async function loadAgent(job: Pick<RolloutJob, 'harness' | 'folder' | 'ar
   if (job.harness.kind !== 'module') throw new TypeError('not a module harness')
   const [file = '', name = 'default'] = job.harness.module.split('#')
   const absolute = path.resolve(job.arm.cwd ?? job.folder, file)
-  const module = await importModule(absolute)
+  const module = await loadInert(absolute)
   const agent = module[name]
   if (!isAgent(agent)) {
     const exported = Object.keys(module).join(', ') || 'nothing'
@@ -32,6 +32,33 @@ export async function loadAgent(job: Pick<RolloutJob, 'harness' | 'folder' | 'ar
   return agent
 }
 
+/** Loading must start nothing: a module that runs its agent while it is loaded would call models and tools before any rollout, with nobody to answer from the tape. */
+async function loadInert(absolute: string): Promise<Record<string, unknown>> {
+  const refused = new AbortController()
+  const refuse = (what: string): never => {
+    const error = new HomegroundError('invalid-settings', `${absolute} ${what} while it is being loaded; a replay has let nothing of it happen`, {
+      hint: 'export the agent from a file that starts nothing, and import it from the one that runs it; then set harness.module to the first',
+    })
+    refused.abort(error)
+    throw error
+  }
+  const seam: Seam = {
+    model: async ({ method, url }) => refuse(`calls a model (${method} ${url})`),
+    tool: async ({ name }) => refuse(`calls the tool ${name}`),
+  }
+  const ended = new Promise<never>((_, reject) => {
+    refused.signal.addEventListener('abort', () => reject(refused.signal.reason), { once: true })
+  })
+  ended.catch(() => {})
+  const loading = withSeam({ seam, state: { attributes: {}, record: () => {} }, signal: refused.signal }, () => importModule(absolute))
+  loading.catch(() => {})
+  const module = await Promise.race([loading, ended]).catch((error: unknown) => {
+    throw refused.signal.aborted ? refused.signal.reason : error
+  })
+  if (refused.signal.aborted) throw refused.signal.reason
+  return module
+}
+
 async function importModule(absolute: string): Promise<Record<string, unknown>> {
   try {
     return await import(pathToFileURL(absolute).href)
@@ -39,7 +66,7 @@ async function importModule(absolute: string): Promise<Record<string, unknown>> 
     const message = cause instanceof Error ? cause.message : String(cause)
     throw new HomegroundError('not-found', `${absolute} cannot be loaded: ${message}`, {
       hint: absolute.endsWith('.ts')
-        ? 'name the compiled .js file, or run with a loader (NODE_OPTIONS="--import tsx")'
+        ? 'build the product and name the compiled .js file'
         : 'check harness.module in env.json; build the product first',
       cause,
     })

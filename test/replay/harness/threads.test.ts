@@ -135,6 +135,23 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     expect(visits).toBe(0)
   })
 
+  test.each([
+    ['model', /starts-at-load\.mjs calls a model \(POST http:.*\) while it is being loaded/],
+    ['tool', /starts-at-load\.mjs calls the tool book while it is being loaded/],
+  ])('that runs its agent while it is loaded is refused before its %s is called', async (fault, message) => {
+    const starting = fileURLToPath(new URL('../support/starts-at-load.mjs', import.meta.url))
+    const ledger = path.join(folder, 'ledger')
+    process.env['LEDGER'] = ledger
+    planted(fault)
+    visits = 0
+    await expect(verifyEnvironment(await build(await record('one'), { module: `${starting}#agent` }))).rejects.toMatchObject({
+      code: 'invalid-settings',
+      message: expect.stringMatching(message),
+      hint: expect.stringContaining('export the agent from a file that starts nothing'),
+    })
+    expect({ visits, booked: fs.existsSync(ledger) }).toEqual({ visits: 0, booked: false })
+  })
+
   test('may reach a host that the environment allows', async () => {
     planted('fetch', 'http')
     const report = await verifyEnvironment(await build(await record('one'), { allowNetwork: ['127.0.0.1'] }))
