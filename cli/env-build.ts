@@ -198,6 +198,10 @@ function harnessOf(options: BuildCommandOptions, folder: string): HarnessSetting
     case 'module': {
       if (options.module === undefined) throw lacks('module', '--module FILE#EXPORT')
       const [file = '', name = 'default'] = options.module.split('#')
+      if (!fs.existsSync(file))
+        throw new HomegroundError('not-found', `${inert(file)} of --module is not there`, {
+          hint: 'give FILE.js#EXPORT of the built product, relative to the current folder',
+        })
       return { kind, module: `${path.relative(path.resolve(folder), path.resolve(file))}#${name}`, timeoutMs }
     }
     case 'command':

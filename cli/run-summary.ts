@@ -9,6 +9,10 @@ export interface ArmSummary {
   score: number | null
   withoutScore: number
   errors: number
+  /** Variants that the arm sets and that no rollout of it asked for: misspelt, or of another product. */
+  unusedVariants: string[]
+  /** What ended rollouts, the most frequent first. */
+  failures: { reason: string; count: number }[]
   /** Share of rollouts with a call off the tape. */
   offTapeShare: number
   inputTokens: number
@@ -22,7 +26,19 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
   const sums = new Map(
     run.file.arms.map((arm) => [
       arm.name,
-      { rollouts: 0, score: 0, scored: 0, errors: 0, offTape: 0, input: 0, output: 0, cost: 0, priced: 0, times: [] as number[] },
+      {
+        rollouts: 0,
+        score: 0,
+        scored: 0,
+        errors: 0,
+        failures: new Map<string, number>(),
+        offTape: 0,
+        input: 0,
+        output: 0,
+        cost: 0,
+        priced: 0,
+        times: [] as number[],
+      },
     ]),
   )
   for await (const rollout of run.rollouts()) {
@@ -33,7 +49,12 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
       sum.score += rollout.score
       sum.scored += 1
     }
-    if (rollout.error !== undefined) sum.errors += 1
+    if (rollout.error !== undefined) {
+      sum.errors += 1
+      const reason = `${rollout.error.type}: ${rollout.error.message.slice(0, 300)}`
+      // Messages that hold a number of their own would each be a reason: the first hundred stand for all.
+      if (sum.failures.size < 100 || sum.failures.has(reason)) sum.failures.set(reason, (sum.failures.get(reason) ?? 0) + 1)
+    }
     if (rollout.offTape.count > 0) sum.offTape += 1
     sum.input += rollout.usage.inputTokens ?? 0
     sum.output += rollout.usage.outputTokens ?? 0
@@ -43,6 +64,7 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
     }
     sum.times.push(rollout.durationMs)
   }
+  const asked = await askedVariants(run)
   return run.file.arms.flatMap((arm) => {
     const sum = sums.get(arm.name)
     if (sum === undefined) return []
@@ -55,6 +77,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         score: sum.scored === 0 ? null : sum.score / sum.scored,
         withoutScore: sum.rollouts - sum.scored,
         errors: sum.errors,
+        unusedVariants: Object.keys(arm.variants ?? {}).filter((name) => !asked.has(`${arm.name}\n${name}`)),
+        failures: [...sum.failures].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count),
         offTapeShare: sum.rollouts === 0 ? 0 : sum.offTape / sum.rollouts,
         inputTokens: sum.input,
         outputTokens: sum.output,
@@ -63,4 +87,13 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
       },
     ]
   })
+}
+
+/** `ARM\nVARIANT` of each variant that a rollout's product asked for; episodes carry them as tags. */
+async function askedVariants(run: Run): Promise<Set<string>> {
+  const asked = new Set<string>()
+  if (run.file.arms.every((arm) => Object.keys(arm.variants ?? {}).length === 0)) return asked
+  for await (const { source, tags } of run.episodes())
+    for (const tag of Object.keys(tags)) if (tag.startsWith('variant.')) asked.add(`${source.arm}\n${tag.slice('variant.'.length)}`)
+  return asked
 }

@@ -5,6 +5,7 @@ import { HomegroundError, type Json, parseInput, parseJson } from '@homeground/s
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { openEnvironment } from '../replay/environment/open.ts'
+import { endpointOf } from '../replay/gateway/endpoint.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
 import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
 import { countOf } from './option-values.ts'
@@ -70,6 +71,8 @@ export function register(program: Command): void {
           ? `${JSON.stringify({ folder: run.folder, id: run.file.id, ...run.size, arms: summary })}\n`
           : runText(run, summary),
       )
+      // An arm of which nothing was played says nothing of its model: that is a failure, not a result.
+      if (summary.some((arm) => arm.rollouts > 0 && arm.errors === arm.rollouts)) process.exitCode = 3
     })
 }
 
@@ -78,7 +81,6 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
   const environment = await openEnvironment(folder)
   const id = options.id ?? newRunId()
   const out = options.out ?? path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'runs', id)
-  if (!json) process.stderr.write(`run: ${out}\n`)
   const progress = progressLine('rollouts', { json })
   try {
     return await runRollouts(environment, {
@@ -93,12 +95,20 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
       allowLive: options.allowLive,
       tasks: chosenTasks(options),
       signal: interruptSignal(),
-      onProgress: ({ done, planned, errors }: Progress) => progress.show(done, planned, errors === 0 ? '' : `${errors} failed`),
+      onProgress: ({ done, planned, ran, errors }: Progress) => {
+        if (ran === 0 && !json) process.stderr.write(`run: ${out}\n${arms.map(armText).join('')}`)
+        progress.show(done, planned, errors === 0 ? '' : `${errors} failed`)
+      },
     })
   } finally {
     progress.end()
     await environment.close()
   }
+}
+
+/** Which model is asked where: a forgotten --url would spend money elsewhere. */
+function armText(arm: Arm): string {
+  return `  ${inert(arm.name)}: ${inert(arm.model)}${arm.model === 'recorded' ? '' : ` at ${inert(endpointOf(arm, process.env).url)}`}\n`
 }
 
 function chosenTasks({ split, task, limit }: RunCommandOptions): NonNullable<RunOptions['tasks']> {
@@ -182,6 +192,15 @@ function runText(run: Run, arms: readonly ArmSummary[]): string {
   ])
   const head = ['arm', 'model', 'rollouts', 'score', 'no score', 'failed', 'off tape', 'tokens', 'cost', 'median']
   const shown = path.relative(process.cwd(), run.folder) || '.'
-  const next = arms.length > 1 ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+  const failures = arms.flatMap((arm) =>
+    arm.failures.slice(0, 3).map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} failed: ${inert(reason)}\n`),
+  )
+  const idle = arms.flatMap((arm) =>
+    arm.unusedVariants.map(
+      (name) => `warning: ${inert(arm.name)} sets the variant ${inert(name)}, and no rollout asked for one of that name\n`,
+    ),
+  )
+  const played = arms.every((arm) => arm.errors < arm.rollouts)
+  const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
+  return `${table(head, rows)}\n${[...failures, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
 }

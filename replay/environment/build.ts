@@ -5,7 +5,7 @@ import { type Episode, HomegroundError, type Json } from '@homeground/sdk/trace'
 import type { Rubric } from '../rubric/types.ts'
 import { environmentCard } from './card.ts'
 import { conversationOf } from './conversation.ts'
-import { draftRubric } from './draft-rubric.ts'
+import { draftRubric, nothingSaysRight } from './draft-rubric.ts'
 import { readSettings } from './open.ts'
 import { defaultSplits, fewTestSessions, type SplitShares } from './splits.ts'
 import { emptySurvey, type Survey, skip, surveyEpisode, surveyTask } from './survey.ts'
@@ -83,6 +83,19 @@ export async function buildEnvironment(episodes: AsyncIterable<Episode> | Iterab
   const testSessions = survey.sessions.test.size
   if (testSessions < fewTestSessions) {
     warnings.push(`the test split has ${testSessions} sessions; under ${fewTestSessions} a comparison on it can say little: collect more`)
+  }
+  if (kept === undefined && nothingSaysRight(survey)) {
+    warnings.push(
+      'nothing in this data says what is right (no expected actions or outputs, no feedback): the drafted rubric counts steps alone, and cannot tell a good answer from a bad one. Build with --reference recorded (what was done is right), send feedback, or write a rubric',
+    )
+  }
+  if (
+    kept?.criteria.some((criterion) => criterion.type === 'actions' && criterion.weight > 0) &&
+    survey.references.actions === 0
+  ) {
+    warnings.push(
+      'the rubric weighs `actions`, and no task has reference actions: nothing will get a score. Build with --reference recorded, or change the rubric',
+    )
   }
   for (const [reason, count] of survey.skipped) warnings.push(`${count} episodes left out: ${reason}`)
   return { file, folder: path.resolve(options.folder), survey, warnings }

@@ -27,6 +27,11 @@ export function draftRubric(survey: Survey): Rubric {
   return { criteria }
 }
 
+/** The draft has no criterion but the number of steps. */
+export function nothingSaysRight({ references, feedback }: Survey): boolean {
+  return references.actions + references.outputs + references.output === 0 && ![...feedback.values()].some((seen) => seen.numeric > 0)
+}
+
 function criterionName(feedback: string): string {
   return ['actions', 'outputs', 'answer', 'steps'].includes(feedback) ? `feedback ${feedback}` : feedback
 }

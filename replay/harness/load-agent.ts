@@ -36,9 +36,13 @@ export async function loadAgent(job: Pick<RolloutJob, 'harness' | 'folder' | 'ar
 async function loadInert(absolute: string): Promise<Record<string, unknown>> {
   const refused = new AbortController()
   const refuse = (what: string): never => {
-    const error = new HomegroundError('invalid-settings', `${absolute} ${what} while it is being loaded; a replay has let nothing of it happen`, {
-      hint: 'export the agent from a file that starts nothing, and import it from the one that runs it; then set harness.module to the first',
-    })
+    const error = new HomegroundError(
+      'invalid-settings',
+      `${absolute} ${what} while it is being loaded; a replay has let nothing of it happen`,
+      {
+        hint: 'export the agent from a file that starts nothing, and import it from the one that runs it; then set harness.module to the first',
+      },
+    )
     refused.abort(error)
     throw error
   }

@@ -9,6 +9,8 @@ export interface MadeCall {
   /** The recording's own word; the environment's settings go before it. */
   effect: Effect
   failed: boolean
+  /** In a replay: the recording had no answer for it. Live it would have been run. */
+  unanswered: boolean
 }
 
 export type FinalAnswer = { answer: Json } | { missing: string }
@@ -58,6 +60,7 @@ export function madeCalls(episode: Episode): MadeCall[] {
       arguments: call.arguments,
       effect: call.effect,
       failed: call.error !== undefined || (call.result !== undefined && saysFailure(call.result)),
+      unanswered: call.offTape !== undefined && call.error !== undefined,
     }))
   return callsInMessages(episode)
 }
@@ -77,7 +80,8 @@ function callsInMessages(episode: Episode): MadeCall[] {
       // Ids are not unique over an episode: an answer belongs to the oldest call of its id that waits.
       const at = waiting.findIndex((open) => open.id === part.id)
       const [open] = at < 0 ? [] : waiting.splice(at, 1)
-      if (open) made.push({ name: open.name, arguments: open.arguments, effect: 'unknown', failed: saysFailure(part.response) })
+      if (open)
+        made.push({ name: open.name, arguments: open.arguments, effect: 'unknown', failed: saysFailure(part.response), unanswered: false })
     }
     for (const part of chosenOutput(call)?.parts ?? [])
       if (part.type === 'tool_call') waiting.push({ id: part.id, name: part.name, arguments: part.arguments })

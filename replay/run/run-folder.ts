@@ -27,9 +27,12 @@ export class RunFolder {
   doneCount = 0
   readonly #rollouts: JsonLinesWriter
   readonly #episodes: JsonLinesWriter
+  /** This process began the run: nothing stood there before. */
+  readonly #begun: boolean
 
-  private constructor(folder: string, file: RunFile, writers: { rollouts: JsonLinesWriter; episodes: JsonLinesWriter }) {
+  private constructor(folder: string, file: RunFile, writers: { rollouts: JsonLinesWriter; episodes: JsonLinesWriter }, begun: boolean) {
     this.folder = folder
+    this.#begun = begun
     this.file = file
     this.plan = new Plan(file)
     this.done = new Uint8Array(this.plan.size)
@@ -55,7 +58,7 @@ export class RunFolder {
         rollouts: await JsonLinesWriter.open(path.join(absolute, runFiles.rollouts), { append: true }),
         episodes: await JsonLinesWriter.open(path.join(absolute, runFiles.episodes), { append: true }),
       }
-      const run = new RunFolder(absolute, kept, writers)
+      const run = new RunFolder(absolute, kept, writers, kept === file)
       await run.#readDone()
       return run
     } catch (error) {
@@ -81,6 +84,14 @@ export class RunFolder {
     } finally {
       unlock(this.folder)
     }
+  }
+
+  /** Instead of `close`, where the run could not begin: a folder that holds no rollout and that we made goes away again. */
+  async abandon(): Promise<void> {
+    await this.close()
+    if (!this.#begun || this.doneCount > 0) return
+    for (const name of [runFiles.settings, runFiles.rollouts, runFiles.episodes]) fs.rmSync(path.join(this.folder, name), { force: true })
+    if (fs.readdirSync(this.folder).length === 0) fs.rmdirSync(this.folder)
   }
 
   async #order(): Promise<void> {

@@ -101,7 +101,8 @@ export async function runRollouts(environment: Environment, options: RunOptions)
     await Promise.all(Array.from({ length: concurrency }, work))
   } finally {
     await executor.close()
-    await Promise.all([folder.close(), outside.close()])
+    const stopped = failure !== undefined && options.signal?.aborted !== true
+    await Promise.all([stopped ? folder.abandon() : folder.close(), outside.close()])
   }
   if (options.signal?.aborted === true) {
     throw new HomegroundError('interrupted', `the run was stopped after ${folder.doneCount} of ${folder.plan.size} rollouts`, {

@@ -52,6 +52,28 @@ describe('homeground env and run', () => {
     expect(homeground('env', 'show', 'air', '--tasks', '--json').stdout.trim().split('\n').length).toBe(12)
   })
 
+  test('a run that cannot begin leaves no folder, and says nothing of one', { timeout: 60_000 }, () => {
+    const { status, stderr } = homeground('run', 'air', '--out', 'without-arms')
+    expect({ status, there: fs.existsSync(path.join(folder, 'without-arms')) }).toEqual({ status: 2, there: false })
+    expect(stderr).toMatch(/^error: a run needs at least one arm/)
+  })
+
+  test('a model that cannot be reached fails the run, with the reason', { timeout: 60_000 }, () => {
+    const closed = 'http://127.0.0.1:9/v1'
+    const { status, stdout, stderr } = homeground('run', 'air', '--arm', 'a=m', '--url', closed, '--limit', '1', '--out', 'unreachable')
+    expect(status).toBe(3)
+    expect(stderr).toContain(`a: m at ${closed}/chat/completions`)
+    expect(stdout).toMatch(/^a: 1 of 1 failed: .*127\.0\.0\.1:9.* did not answer/m)
+    expect(stdout).not.toContain('next: homeground compare')
+  })
+
+  test('a variant that nothing asks for is named', { timeout: 60_000 }, () => {
+    fs.writeFileSync(path.join(folder, 'arms.json'), JSON.stringify([{ name: 'a', model: 'recorded', variants: { promt: 'Be brief.' } }]))
+    const { status, stdout } = homeground('run', 'air', '--arms', 'arms.json', '--limit', '1', '--out', 'misspelt')
+    expect(status).toBe(0)
+    expect(stdout).toContain('warning: a sets the variant promt, and no rollout asked for one of that name')
+  })
+
   test('a product that cannot be loaded is refused, and the command ends', { timeout: 60_000 }, () => {
     homeground('env', 'build', 'gone', '--episodes', 'episodes.jsonl', '--harness', 'loop')
     const file = path.join(folder, 'gone', 'env.json')
@@ -59,6 +81,11 @@ describe('homeground env and run', () => {
       file,
       JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), harness: { kind: 'module', module: 'gone.js#answer' } }),
     )
+    const run = homeground('run', 'gone', '--arm', 'a=recorded', '--out', 'gone-run')
+    expect({ status: run.status, there: fs.existsSync(path.join(folder, 'gone-run')) }, run.stderr).toEqual({ status: 2, there: false })
+    const unbuilt = homeground('env', 'build', 'unbuilt', '--episodes', 'episodes.jsonl', '--module', 'gone.js#answer')
+    expect(unbuilt.stderr).toMatch(/^error: gone\.js of --module is not there/)
+    expect({ status: unbuilt.status, there: fs.existsSync(path.join(folder, 'unbuilt')) }).toEqual({ status: 2, there: false })
     const { status, stderr } = homeground('env', 'verify', 'gone')
     expect({ status, said: /gone\.js cannot be loaded/.test(stderr), hint: /harness\.module/.test(stderr) }, stderr).toEqual({
       status: 2,

@@ -4,7 +4,7 @@ import type { ToolSettings } from '../../environment/types.ts'
 import { matchedArguments } from '../../tape/key.ts'
 import { isEffectful } from '../../tape/tape.ts'
 import { effectOf } from '../effect.ts'
-import { brokenOff, callText, madeCalls, saidToUser } from '../episode-reading.ts'
+import { brokenOff, callText, type MadeCall, madeCalls, saidToUser } from '../episode-reading.ts'
 import { says } from '../text-match.ts'
 import type { CriterionOf, Grader } from '../types.ts'
 
@@ -15,7 +15,8 @@ interface Action {
 
 /**
  * 1 where the effectful calls that succeeded equal the effectful calls of `reference.actions` as a multiset of name + canonical arguments, and every text of
- * `reference.outputs` was said to the user (unless `outputs` is false); else 0. Calls that failed or change nothing do not count on either side.
+ * `reference.outputs` was said to the user (unless `outputs` is false); else 0. Calls that failed or change nothing do not count on either side; one that a
+ * recording had no answer for did not fail by the product's doing, and counts as made.
  */
 export const actions: Grader<CriterionOf<'actions'>> = ({ criterion, episode, task, tools }) => {
   const { weight } = criterion
@@ -24,7 +25,7 @@ export const actions: Grader<CriterionOf<'actions'>> = ({ criterion, episode, ta
   const broken = brokenOff(episode)
   if (broken !== undefined) return { value: null, weight, reason: broken }
   const calls = madeCalls(episode)
-  const made = calls.filter((call) => !call.failed && isEffectful(effectOf(call, tools)))
+  const made = calls.filter((call) => (!call.failed || call.unanswered) && isEffectful(effectOf(call, tools)))
   const recorded = new Map(calls.map((call) => [call.name, call.effect]))
   const { missing, extra } = difference(
     expected.filter(({ name }) => isEffectful(effectOf({ name, effect: recorded.get(name) }, tools))),
@@ -34,7 +35,7 @@ export const actions: Grader<CriterionOf<'actions'>> = ({ criterion, episode, ta
   const unsaid = criterion.outputs ? unsaidOutputs(saidToUser(episode), task.reference?.outputs ?? []) : []
   const faults = [
     ...missing.map((action) => `missing ${callText(action)}`),
-    ...extra.map((action) => `unexpected ${callText(action)}`),
+    ...extra.map((action) => `unexpected ${callText(action)}${action.unanswered ? ', which the recording has no answer to' : ''}`),
     ...unsaid.map((text) => `not said to the user: ${JSON.stringify(text)}`),
   ]
   if (faults.length > 0) return { value: 0, weight, reason: faults.join('; ') }
@@ -45,7 +46,7 @@ function unsaidOutputs(said: string, outputs: readonly string[]): string[] {
   return outputs.filter((text) => !says(said, text))
 }
 
-function difference(expected: readonly Action[], made: readonly Action[], tools: Record<string, ToolSettings>) {
+function difference(expected: readonly Action[], made: readonly MadeCall[], tools: Record<string, ToolSettings>) {
   const open = new Map<string, Action[]>()
   for (const action of expected) {
     const key = keyOf(action, tools)

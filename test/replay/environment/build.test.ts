@@ -201,6 +201,18 @@ describe('buildEnvironment', () => {
     expect(built.warnings).toContainEqual(expect.stringContaining('rubric.json of the earlier build is kept'))
   })
 
+  test('warns where nothing in the data says what is right, and where a kept rubric weighs what is no longer there', async () => {
+    const said = /nothing in this data says what is right/
+    const silent = airlineEpisodes(4).map((episode) => ({ ...episode, feedback: [] }))
+    const harness = { kind: 'loop', maxSteps: 50 } as const
+    expect((await build(silent, { folder: at('silent'), harness })).warnings).toContainEqual(expect.stringMatching(said))
+    expect((await build(airlineEpisodes(4), { folder: at('known'), harness })).warnings).not.toContainEqual(expect.stringMatching(said))
+    const referenced = await build(silent, { folder: at('recorded'), harness, reference: 'recorded' })
+    expect(referenced.warnings).not.toContainEqual(expect.stringMatching(said))
+    const rebuilt = await build(silent, { folder: at('recorded'), harness })
+    expect(rebuilt.warnings).toContainEqual(expect.stringMatching(/the rubric weighs `actions`, and no task has reference actions/))
+  })
+
   test('leaves nothing behind where a build fails, and refuses a folder that is something else', async () => {
     await expect(build([])).rejects.toMatchObject({ code: 'invalid-input', message: 'no episode was found to build from' })
     await expect(build([episodeOf('empty', [])])).rejects.toMatchObject({ code: 'invalid-input' })

@@ -56,6 +56,16 @@ describe('the actions grader', () => {
     expect(grade({ steps: [step] }, { actions: [] })).toMatchObject({ value: 1 })
   })
 
+  test('counts a call that the recording had no answer to: live it would have been run', () => {
+    const unanswered = { ...toolStep('refund', refund.arguments, { error: 'was not called with these arguments' }), offTape: 'error' }
+    expect(grade({ steps: [unanswered] }, { actions: [] })).toEqual({
+      value: 0,
+      weight: 1,
+      reason: 'unexpected refund({"amount":5,"order":"7"}), which the recording has no answer to',
+    })
+    expect(grade({ steps: [unanswered] }, { actions: [refund] })).toMatchObject({ value: 1 })
+  })
+
   test('leaves out calls that change nothing, on both sides, by the environment before the recording', () => {
     const look = { name: 'look', arguments: {} }
     const steps = [toolStep('look', {}, { effect: 'unknown' })]
