@@ -20,7 +20,7 @@ import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
 import { connectRemoteSeam, type RemoteReplay } from './run/remote-seam.ts'
 import { type SessionOptions, withSession } from './run/session.ts'
-import { warnIfNothingIsSeen } from './run/silence.ts'
+import { warnAtExit } from './run/silence.ts'
 import type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-schema.ts'
 import { noStats, type Stats } from './run/stats.ts'
 import { recordTool, type Tool, type ToolOptions } from './run/tool.ts'
@@ -169,7 +169,7 @@ class Recording {
       now: () => recordInstant(recorder, 'now', Date.now),
       random: () => recordInstant(recorder, 'random', Math.random),
       variant: (name, otherwise) => chooseVariant(name, otherwise, settings.variants),
-      session: withSession,
+      session: (session, fn) => withSession(recorder, session, fn),
       trace: () => currentFrame()?.traceId,
       carry: carryRun,
       resume: resumeRun,
@@ -193,7 +193,8 @@ class Recording {
   }
 
   warnIfSilent(advice: string): void {
-    warnIfNothingIsSeen(this.stats, advice)
+    const { endpoint, exporter, spool } = this.settings
+    warnAtExit({ stats: this.stats, advice, ...(exporter === undefined ? { collector: { endpoint, spool: spool?.folder } } : {}) })
   }
 
   private async flush(timeoutMs: number): Promise<boolean> {

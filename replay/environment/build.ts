@@ -89,10 +89,7 @@ export async function buildEnvironment(episodes: AsyncIterable<Episode> | Iterab
       'nothing in this data says what is right (no expected actions or outputs, no feedback): the drafted rubric counts steps alone, and cannot tell a good answer from a bad one. Build with --reference recorded (what was done is right), send feedback, or write a rubric',
     )
   }
-  if (
-    kept?.criteria.some((criterion) => criterion.type === 'actions' && criterion.weight > 0) &&
-    survey.references.actions === 0
-  ) {
+  if (kept?.criteria.some((criterion) => criterion.type === 'actions' && criterion.weight > 0) && survey.references.actions === 0) {
     warnings.push(
       'the rubric weighs `actions`, and no task has reference actions: nothing will get a score. Build with --reference recorded, or change the rubric',
     )

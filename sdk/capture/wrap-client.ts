@@ -6,14 +6,16 @@ import { type Fetch, isRecording, recordingFetch } from './recording-fetch.ts'
 
 /** Returns the same client. Wrapping twice is wrapping once; a client without a `fetch` of its own is left as it is, with a warning. */
 export function wrapClient<Client extends object>(client: Client, recorder: Recorder, maxBodyBytes: number): Client {
-  const inner: unknown = Reflect.get(client, 'fetch')
-  if (isRecording(inner)) return client
-  if (typeof inner !== 'function') {
+  // A client may be anything: a proxy that refuses unknown names, null where a setting was missing.
+  const recording = recorder.guard(() => {
+    const inner: unknown = Reflect.get(client, 'fetch')
+    if (isRecording(inner)) return true
+    if (typeof inner !== 'function') return false
+    return Reflect.set(client, 'fetch', recordingFetch(inner as Fetch, recorder, { every: true, maxBodyBytes }))
+  }, false)
+  if (!recording)
     diag.warn(
-      `homeground: wrap() found no \`fetch\` on ${client.constructor?.name ?? 'the client'}; its calls are not recorded. Give its HTTP client hg.fetch instead`,
+      'homeground: wrap() found no `fetch` to replace on the client; its calls are not recorded. Give its HTTP client hg.fetch instead',
     )
-    return client
-  }
-  Reflect.set(client, 'fetch', recordingFetch(inner as Fetch, recorder, { every: true, maxBodyBytes }))
   return client
 }

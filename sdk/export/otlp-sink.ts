@@ -77,7 +77,9 @@ export class OtlpSink implements SpanSink {
     clearTimeout(this.timer)
     this.options.sender.close()
     await this.running
-    await this.options.queue.close()
+    const { queue, stats } = this.options
+    stats.dropped += await queue.close()
+    this.note()
   }
 
   /** Sends what an earlier process has left, if anything. */

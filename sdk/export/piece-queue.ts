@@ -23,8 +23,8 @@ export interface PieceQueue {
   /** Pieces and bytes that wait. */
   readonly count: number
   readonly bytes: number
-  /** What waits on disk stays there. */
-  close(): Promise<void>
+  /** What waits on disk stays there; gives how many pieces are lost, since nothing keeps them. */
+  close(): Promise<number>
 }
 
 export class MemoryQueue implements PieceQueue {
@@ -64,8 +64,10 @@ export class MemoryQueue implements PieceQueue {
     for (const piece of this.pieces.splice(0, count)) this.bytes -= piece.byteLength
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<number> {
+    const lost = this.pieces.length
     this.pieces = []
     this.bytes = 0
+    return lost
   }
 }

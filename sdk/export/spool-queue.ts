@@ -96,13 +96,19 @@ export class SpoolQueue implements PieceQueue {
     this.count -= count
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<number> {
     await this.opened
     await this.write()
+    if (this.memory !== undefined) {
+      const lost = await this.memory.close()
+      this.inMemory(this.memory, true)
+      return lost
+    }
     for (const segment of this.segments.splice(0)) {
       const left = await segment.read(segment.acknowledged, 1, 1)
       await (left.length === 0 ? segment.remove() : segment.close())
     }
+    return 0
   }
 
   private write(): Promise<void> {

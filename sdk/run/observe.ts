@@ -15,7 +15,7 @@ export function observe<Result>(call: () => Result, outcome: Outcome, enter: <T>
     outcome.failed(error)
     throw error
   }
-  if (result instanceof Promise) {
+  if (isPromise(result)) {
     result.then(
       (value: unknown) => {
         if (isGenerator(value)) observeGenerator(value, outcome, enter)
@@ -28,8 +28,21 @@ export function observe<Result>(call: () => Result, outcome: Outcome, enter: <T>
   return result
 }
 
+/** What the product gives may be a proxy whose traps throw: then it is neither. */
+function isPromise(value: unknown): value is Promise<unknown> {
+  try {
+    return value instanceof Promise
+  } catch {
+    return false
+  }
+}
+
 function isGenerator(value: unknown): value is AsyncGenerator {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value && 'throw' in value
+  try {
+    return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value && 'throw' in value
+  } catch {
+    return false
+  }
 }
 
 const keptItems = 10_000

@@ -1,5 +1,6 @@
 // hg.session: who the work inside is done for.
-import { currentFrame, enterFrame } from './context.ts'
+import { currentFrame, enterFrame, type Frame } from './context.ts'
+import type { Recorder } from './recorder.ts'
 
 export interface SessionOptions {
   /** The conversation or visit: statistics cluster by it, splits never part it. */
@@ -11,16 +12,18 @@ export interface SessionOptions {
 }
 
 /** Everything that `fn` starts belongs to this session. Returns what `fn` returns. */
-export function withSession<Result>(session: SessionOptions, fn: () => Result): Result {
+export function withSession<Result>(recorder: Recorder, session: SessionOptions, fn: () => Result): Result {
+  const frame = recorder.guard(() => frameOf(session), undefined)
+  return frame === undefined ? fn() : enterFrame(frame, fn)
+}
+
+function frameOf({ id, user, tags }: SessionOptions): Frame {
   const above = currentFrame()
-  return enterFrame(
-    {
-      ...above,
-      agents: above?.agents ?? [],
-      ...(session.id === undefined ? {} : { session: session.id }),
-      ...(session.user === undefined ? {} : { user: session.user }),
-      ...(session.tags === undefined ? {} : { tags: { ...above?.tags, ...session.tags } }),
-    },
-    fn,
-  )
+  return {
+    ...above,
+    agents: above?.agents ?? [],
+    ...(id === undefined ? {} : { session: id }),
+    ...(user === undefined ? {} : { user }),
+    ...(tags === undefined ? {} : { tags: { ...above?.tags, ...tags } }),
+  }
 }

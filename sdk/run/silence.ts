@@ -1,23 +1,39 @@
-// Says once, when the process ends, that nothing was recorded in it and what to do: a product that forgot one line finds out on the first day.
+// Says once, when the process ends, that nothing was recorded in it, or that what was recorded did not arrive, and what to do: a product that forgot one line finds out on the first day.
 import { isMainThread } from 'node:worker_threads'
 import type { Stats } from './stats.ts'
 
-interface Watched {
+export interface Watched {
   stats: Stats
+  /** What to do where nothing was recorded. */
   advice: string
+  /** Where spans go; absent where the product has an exporter of its own. */
+  collector?: { endpoint: string; spool: string | undefined }
 }
 
 const watched: Watched[] = []
 
-/** Where all of them saw nothing the last one's advice is written to stderr. Not in tests (`NODE_ENV=test`), and not after a failure, which has its own words. */
-export function warnIfNothingIsSeen(stats: Stats, advice: string): void {
-  watched.push({ stats, advice })
+/**
+ * Where all of them saw nothing the last one's advice is written to stderr; where spans could not be delivered, how many and to whom.
+ * Not in tests (`NODE_ENV=test`), and not after a failure, which has its own words.
+ */
+export function warnAtExit(instance: Watched): void {
+  watched.push(instance)
   // A worker thread may be one of many, of which only some get work.
   if (watched.length > 1 || !isMainThread) return
   process.once('exit', (code) => {
+    if (code !== 0 || process.env['NODE_ENV'] === 'test') return
     const seen = watched.some(({ stats: { spans, openSpans, unsampled } }) => spans + openSpans + unsampled > 0)
     const last = watched.at(-1)
-    if (seen || code !== 0 || last === undefined || process.env['NODE_ENV'] === 'test') return
-    process.stderr.write(`homeground: nothing was recorded. ${last.advice}\n`)
+    if (!seen && last !== undefined) process.stderr.write(`homeground: nothing was recorded. ${last.advice}\n`)
+    for (const each of watched) process.stderr.write(undelivered(each))
   })
+}
+
+/** One line, or nothing. */
+export function undelivered({ stats, collector }: Watched): string {
+  const waiting = stats.queuedSpans + stats.dropped
+  if (collector === undefined || waiting === 0 || stats.exportErrors === 0) return ''
+  const { endpoint, spool } = collector
+  const fate = spool === undefined || stats.queuedSpans === 0 ? 'are lost' : `wait in ${spool} for the next start`
+  return `homeground: ${waiting} of ${stats.spans} spans ${fate}: the collector at ${endpoint} did not take them. Is it running (homeground up), and is HOMEGROUND_ENDPOINT where it listens?\n`
 }

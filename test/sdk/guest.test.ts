@@ -3,7 +3,7 @@ import http from 'node:http'
 import { homeground } from '@homeground/sdk'
 import { startModelServer } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 
 const messages = [{ role: 'user' as const, content: 'hi' }]
 const closing: (() => Promise<unknown>)[] = []
@@ -174,5 +174,50 @@ describe('a product’s calls', () => {
       proxy: '[unreadable: Error]',
     })
     expect(hg.stats()).toMatchObject({ spans: 2, internalErrors: 0 })
+  })
+})
+
+describe('hostile values', () => {
+  const hg = homeground({ project: 'test', endpoint: 'http://127.0.0.1:9' })
+  afterAll(() => hg.shutdown(100))
+  const throwing = (): never => {
+    throw new Error('do not look')
+  }
+
+  it.each([
+    [
+      'a getter that throws',
+      {
+        id: '1',
+        tags: {
+          get plan(): string {
+            return throwing()
+          },
+        },
+      },
+    ],
+    ['null', null],
+    ['undefined', undefined],
+  ])('as a session (%s) leave the work inside untouched', (_, session) => {
+    expect(hg.session(session as never, () => 'done')).toBe('done')
+  })
+
+  it.each([
+    ['a proxy that refuses unknown names', new Proxy({}, { get: throwing })],
+    ['null', null],
+    ['undefined', undefined],
+    ['a number', 7n],
+    ['a symbol', Symbol('client')],
+    ['a frozen object', Object.freeze({ fetch })],
+  ])('as a client (%s) come back as they are', (_, client) => {
+    expect(hg.wrap(client as never)).toBe(client)
+  })
+
+  it('as the agent’s result come back as they are', () => {
+    const proxy = new Proxy({}, { getPrototypeOf: throwing, has: throwing })
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {})
+    revoke()
+    expect(Object.is(hg.agent('a', () => proxy)(), proxy)).toBe(true)
+    expect(Object.is(hg.agent('a', () => revoked)(), revoked)).toBe(true)
   })
 })

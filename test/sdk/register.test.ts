@@ -96,4 +96,11 @@ describe('register', () => {
     const failed = await run('app.mjs', source("homeground({ project: 'p' })\nprocess.exitCode = 1"), [])
     expect([used.said, off.said, failed.said]).toEqual(['', '', ''])
   })
+
+  it('a product whose collector is away is told how many spans are lost, and to whom they went', async () => {
+    const source = `import { homeground } from ${JSON.stringify(sdk)}\nconst hg = homeground({ project: 'p', endpoint: 'http://127.0.0.1:9' })\nawait hg.agent('a', async () => 1)()\n`
+    const lost = /^homeground: 1 of 1 spans are lost: the collector at http:\/\/127\.0\.0\.1:9 did not take them\..*homeground up.*\n$/
+    expect((await run('app.mjs', `${source}await hg.shutdown()\nconsole.log(JSON.stringify(hg.stats()))`, [])).said).toMatch(lost)
+    expect((await run('app.mjs', source, [])).said).toMatch(lost)
+  })
 })
