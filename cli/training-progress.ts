@@ -14,7 +14,9 @@ export function trainingProgress(options: { json: boolean }): TrainingProgress {
     show(event) {
       if (event.event === 'step') {
         const reward = event.reward === undefined ? '' : `, reward ${figure(event.reward)}`
-        line.show(event.step, event.steps, `loss ${figure(event.loss)}${reward}`)
+        const offTape = event.offTapeShare ? `, ${Math.round(event.offTapeShare * 100)} % off tape` : ''
+        const failed = event.errored ? `, ${event.errored} of ${event.rollouts} rollouts failed` : ''
+        line.show(event.step, event.steps, `loss ${figure(event.loss)}${reward}${offTape}${failed}`)
         return
       }
       const text = sentence(event)

@@ -20,8 +20,8 @@ export interface TuneOptions {
 
 type Fields = { [name: string]: unknown }
 
-/** Options win over the file, `--set` over both. @throws HomegroundError invalid-argument, not-found, invalid-settings */
-export function settingsOf(recipe: TrainSettings['recipe'], options: TuneOptions): TrainSettings {
+/** Options win over the file, `--set` over both. `from`: what the output is named after, @default the rows. @throws HomegroundError invalid-argument, not-found, invalid-settings */
+export function settingsOf(recipe: TrainSettings['recipe'], options: TuneOptions, from: { name?: string } = {}): TrainSettings {
   const fields = options.settings === undefined ? {} : readSettingsFile(options.settings)
   if (fields['recipe'] !== undefined && fields['recipe'] !== recipe) {
     throw new HomegroundError('invalid-settings', `${options.settings} is for the recipe ${String(fields['recipe'])}`, {
@@ -39,7 +39,9 @@ export function settingsOf(recipe: TrainSettings['recipe'], options: TuneOptions
     ...(options.set ?? []).map(assignment),
   ]
   for (const [field, value] of given) if (value !== undefined) put(fields, field, value)
-  if (fields['output'] === undefined) fields['output'] = defaultOutput(recipe, fields, options)
+  // Without rows `grpo` plays all of the environment's split train.
+  if (recipe === 'grpo' && fields['data'] === undefined) put(fields, 'data.train', [])
+  if (fields['output'] === undefined) fields['output'] = defaultOutput(recipe, from.name ?? rowsOf(fields), options)
   return parseInput(looseSettings, fields, {
     place: options.settings ?? 'tune',
     what: 'settings for training',
@@ -96,9 +98,12 @@ function put(fields: Fields, name: string, value: unknown): void {
 }
 
 /** Named after recipe and rows, so that the same command again goes on with the same run. */
-function defaultOutput(recipe: string, fields: Fields, options: TuneOptions): string {
-  const data = fields['data']
-  const train = typeof data === 'object' && data !== null && 'train' in data && Array.isArray(data.train) ? String(data.train[0]) : 'rows'
-  const name = path.basename(train).replace(/\.jsonl(\.gz)?$/, '')
+function defaultOutput(recipe: string, from: string, options: TuneOptions): string {
+  const name = path.basename(path.resolve(from)).replace(/\.jsonl(\.gz)?$/, '')
   return path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'models', `${name}-${recipe}`)
+}
+
+function rowsOf(fields: Fields): string {
+  const data = fields['data']
+  return typeof data === 'object' && data !== null && 'train' in data && Array.isArray(data.train) ? String(data.train[0]) : 'rows'
 }

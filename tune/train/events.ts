@@ -32,6 +32,10 @@ export const trainerEventSchema = z.discriminatedUnion('event', [
     learningRate: maybe.optional(),
     tokens: maybe.optional(),
     reward: maybe.optional(),
+    /** Of `grpo`: of this step's rollouts. */
+    offTapeShare: maybe.optional(),
+    rollouts: count.optional(),
+    errored: count.optional(),
   }),
   z.looseObject({ event: z.literal('evaluation'), step: count, loss: maybe }),
   z.looseObject({ event: z.literal('checkpoint'), step: count, path: z.string() }),
@@ -52,6 +56,7 @@ export const trainerEventSchema = z.discriminatedUnion('event', [
     versions: z.record(z.string(), z.string()),
     loss: z.looseObject({ first: maybe, last: maybe }),
     validationLoss: z.array(maybe),
+    reward: z.looseObject({ first: maybe, last: maybe }).optional(),
   }),
   z.looseObject({
     event: z.literal('refused'),

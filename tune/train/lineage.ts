@@ -34,6 +34,8 @@ export const modelFileSchema = z.strictObject({
     trainable: z.number(),
     loss: z.strictObject({ first: z.number().nullable(), last: z.number().nullable() }),
     validationLoss: z.array(z.number().nullable()),
+    /** Of `grpo`: mean of the first and the last step. */
+    reward: z.strictObject({ first: z.number().nullable(), last: z.number().nullable() }).exactOptional(),
   }),
   /** Promotion records of `homeground gate`, newest last. */
   gates: z.array(z.strictObject({ at: z.string(), verdict: z.string(), promoted: z.boolean(), record: z.string() })),
@@ -51,6 +53,7 @@ export async function writeLineage(run: {
   output: string
   settings: TrainSettings
   end: TrainingEnd
+  environments: readonly { name: string; hash: string }[]
   homeground: string
   now: () => Date
 }): Promise<ModelFile> {
@@ -66,7 +69,7 @@ export async function writeLineage(run: {
     base: { path: settings.model.base, sha256: hashModel(settings.model.base) },
     ...(typeof adapter === 'string' ? { from: { path: adapter, sha256: hashModel(adapter) } } : {}),
     data: settings.data.train.map((each) => ({ path: each, sha256: hashFile(each), rows: countLines(each) })),
-    environments: environmentsOf(settings),
+    environments: environmentsOf(settings, run.environments),
     settings: { path: 'settings.json', sha256: createHash('sha256').update(JSON.stringify(settings)).digest('hex') },
     seed: end.seed,
     versions: { homeground: run.homeground, node: process.versions.node, ...end.versions },
@@ -77,6 +80,7 @@ export async function writeLineage(run: {
       trainable: end.trainable,
       loss: { first: end.loss.first, last: end.loss.last },
       validationLoss: end.validationLoss,
+      ...(end.reward === undefined ? {} : { reward: { first: end.reward.first, last: end.reward.last } }),
     },
     gates: before?.gates ?? [],
   }
@@ -121,8 +125,8 @@ function countLines(file: string): number {
 }
 
 /** `dataset` writes ROWS.report.json beside its rows; it names the environments and runs that they came from, as far as they are still there. */
-function environmentsOf(settings: TrainSettings): { name: string; hash: string }[] {
-  const found = new Map<string, { name: string; hash: string }>()
+function environmentsOf(settings: TrainSettings, played: readonly { name: string; hash: string }[]): { name: string; hash: string }[] {
+  const found = new Map(played.map((environment) => [environment.hash, environment]))
   for (const file of settings.data.train) {
     const report = readIfThere(`${file.replace(/\.jsonl(\.gz)?$/, '')}.report.json`)
     for (const folder of reportSchema.safeParse(report).data?.from ?? []) {

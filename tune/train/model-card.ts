@@ -5,6 +5,8 @@ import type { ModelFile } from './lineage.ts'
 export function modelCard(file: ModelFile): string {
   const losses = [file.metrics.loss.first, file.metrics.loss.last].map((loss) => (loss === null ? '?' : loss.toFixed(4)))
   const validation = file.metrics.validationLoss.map((loss) => (loss === null ? '?' : loss.toFixed(4)))
+  const { reward } = file.metrics
+  const rewards = reward === undefined ? '' : `; reward ${reward.first?.toFixed(3) ?? '?'} → ${reward.last?.toFixed(3) ?? '?'}`
   const lines = [
     '---',
     `base_model: ${file.base.path}`,
@@ -30,7 +32,7 @@ export function modelCard(file: ModelFile): string {
     '',
     `${file.metrics.steps} steps in ${file.metrics.seconds} s, ${file.metrics.trainable.toLocaleString('en')} trained parameters; loss ${losses.join(' → ')}${
       validation.length === 0 ? '' : `, on held-out rows ${validation.join(' → ')}`
-    }. Every step is in \`metrics.jsonl\`.`,
+    }${rewards}. Every step is in \`metrics.jsonl\`.`,
     '',
     '## Gates',
     '',

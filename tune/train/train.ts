@@ -25,6 +25,8 @@ export interface TrainOptions {
   signal?: AbortSignal
   /** Written into model.json. */
   homeground: string
+  /** Environments that rollouts are played in, for model.json. */
+  environments?: readonly { name: string; hash: string }[]
   now?: () => Date
 }
 
@@ -58,5 +60,12 @@ export async function train(settings: TrainSettings, options: TrainOptions): Pro
       hint: `look at ${path.join(output, 'log.txt')}`,
     })
   }
-  return await writeLineage({ output, settings: complete, end, homeground: options.homeground, now: options.now ?? (() => new Date()) })
+  return await writeLineage({
+    output,
+    settings: complete,
+    end,
+    environments: options.environments ?? [],
+    homeground: options.homeground,
+    now: options.now ?? (() => new Date()),
+  })
 }

@@ -31,10 +31,16 @@ class Events:
             return
         at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         line = json.dumps({"event": event, "at": at, **{name: clean(value) for name, value in fields.items()}}, ensure_ascii=False)
-        if self.file is not None:
+        print(line, file=self.stdout, flush=True)
+        if self.file is None:
+            return
+        try:
             self.file.write(line + "\n")
             self.file.flush()
-        print(line, file=self.stdout, flush=True)
+        except OSError as error:
+            # A full disk: what is said about it must still be heard.
+            self.file = None
+            self.warn("metrics-unwritable", f"metrics.jsonl takes no more lines: {error}")
 
     def warn(self, code: str, message: str) -> None:
         self.emit("warning", code=code, message=message)

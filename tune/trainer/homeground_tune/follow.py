@@ -38,6 +38,8 @@ class Follower(TrainerCallback):
         self.extra: dict[str, object] = {}
         self.first_loss: float | None = None
         self.last_loss: float | None = None
+        self.first_reward: float | None = None
+        self.last_reward: float | None = None
         self.evaluations: list[float] = []
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, self.on_signal)
@@ -58,6 +60,9 @@ class Follower(TrainerCallback):
             self.extra = {}
             self.first_loss = logs["loss"] if self.first_loss is None else self.first_loss
             self.last_loss = logs["loss"]
+            if logs.get("reward") is not None:
+                self.first_reward = logs["reward"] if self.first_reward is None else self.first_reward
+                self.last_reward = logs["reward"]
             if not math.isfinite(logs["loss"]):
                 raise Failed(
                     f"the loss is not a number any more at step {state.global_step}",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from . import memory
 from .events import Events
@@ -25,6 +26,8 @@ class Prepared:
     device: Device
     events: Events
     follower: Follower
+    # Called when the run ends, however it ends.
+    closing: list[Callable[[], None]] = field(default_factory=list)
 
     def check_memory(self, longest: int) -> None:
         """Raises Refused with numbers where the run cannot fit. `longest` is in tokens."""

@@ -140,9 +140,28 @@ def check(settings: Settings, faults: FaultList) -> None:
         faults.add("precision", "fp32 (or auto) on a CPU", "bf16", "leave precision out: auto takes bf16 on CUDA")
     if settings.recipe == "distill":
         check_folder("distill.teacher", settings.distill.teacher, "config.json", faults)
-    if settings.recipe == "grpo" and not re.match(r"^https?://", settings.rollouts.service):
-        found = settings.rollouts.service or "nothing"
+    if settings.recipe == "grpo":
+        check_rollouts(settings, faults)
+
+
+def check_rollouts(settings: Settings, faults: FaultList) -> None:
+    rollouts, at_once = settings.rollouts, settings.optimizer.per_device_batch
+    if not re.match(r"^https?://", rollouts.service):
+        found = rollouts.service or "nothing"
         faults.add("rollouts.service", "the base URL of a rollout service", found, "start it through `homeground tune grpo`")
+    if rollouts.tasks_per_step % world_size() != 0:
+        faults.add(
+            "rollouts.tasksPerStep", f"a multiple of {world_size()} processes", rollouts.tasks_per_step, "a group stays on one of them"
+        )
+    if rollouts.group * rollouts.tasks_per_step % (at_once * world_size()) != 0:
+        expected = f"a divisor of the {rollouts.group * rollouts.tasks_per_step} rollouts of a step"
+        faults.add("optimizer.perDeviceBatch", expected, at_once, "change it, rollouts.group or rollouts.tasksPerStep")
+    if settings.lora.dropout > 0:
+        faults.add("lora.dropout", "0 with grpo", settings.lora.dropout, "dropped weights would not be those that were sampled from")
+    if rollouts.turn_tokens >= rollouts.rollout_tokens:
+        faults.add("rollouts.turnTokens", f"less than rolloutTokens ({rollouts.rollout_tokens})", rollouts.turn_tokens, "lower it")
+    if settings.data.validation:
+        faults.add("data.validation", "none with grpo", settings.data.validation, "measure with `homeground run` or `gate`")
 
 
 def check_folder(at: str, folder: str, holds: str, faults: FaultList) -> None:

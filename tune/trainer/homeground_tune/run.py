@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.metadata
 import json
@@ -37,8 +38,11 @@ def run(settings_file: str, events: Events) -> None:
     events.emit("start", recipe=settings.recipe, rows=len(rows), validationRows=len(validation))
     end_when_stalled(events, settings.stall_minutes)
     prepared = prepare(settings, rows, validation, events)
-    trainer = importlib.import_module(f"homeground_tune.recipes.{settings.recipe}").build(prepared)
-    train(trainer, prepared)
+    try:
+        train(importlib.import_module(f"homeground_tune.recipes.{settings.recipe}").build(prepared), prepared)
+    finally:
+        for close in prepared.closing:
+            close()
 
 
 def prepare(settings: Settings, rows, validation, events: Events):
@@ -76,8 +80,8 @@ def train(trainer, prepared) -> None:
     )
     try:
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    except OSError as error:
-        if error.errno == 28:
+    except Exception as error:
+        if is_disk_full(error, settings.output):
             raise Failed(
                 "the disk is full", "free some room and run the same command: it goes on from the last whole checkpoint"
             ) from error
@@ -89,6 +93,13 @@ def train(trainer, prepared) -> None:
         result = describe_result(trainer, prepared, saved, time.monotonic() - started, trainable)
         write_whole(Path(settings.output) / "result.json", json.dumps(result, indent=2))
         events.emit("end", already=False, **result)
+
+
+def is_disk_full(error: Exception, output: str) -> bool:
+    """Three libraries write checkpoints, and each says it otherwise; torch does not say why it could not write."""
+    text = str(error)
+    said = "No space left" in text or "os error 28" in text or getattr(error, "errno", None) == errno.ENOSPC
+    return said or ("PytorchStreamWriter" in text and shutil.disk_usage(output).free < 2**26)
 
 
 def save(trainer, prepared) -> str:
@@ -121,5 +132,6 @@ def describe_result(trainer, prepared, saved: str, seconds: float, trainable: in
         "versions": versions,
         "loss": {"first": follower.first_loss, "last": follower.last_loss},
         "validationLoss": follower.evaluations,
+        **({} if follower.first_reward is None else {"reward": {"first": follower.first_reward, "last": follower.last_reward}}),
         "settings": asdict(prepared.settings),
     }

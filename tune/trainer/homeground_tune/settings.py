@@ -79,8 +79,9 @@ class PreferenceSettings:
 class RolloutSettings:
     """For `grpo`: where rollouts come from and how many."""
 
-    # Base URL of Homeground's rollout service; `homeground tune grpo` starts one and fills this in.
+    # Base URL of Homeground's rollout service, and the hash of the environment that it plays; `homeground tune grpo` fills both in.
     service: str = ""
+    environment: str = ""
     # Rollouts a task.
     group: int = limited(8, minimum=2)
     tasks_per_step: int = limited(1, minimum=1)
@@ -88,15 +89,17 @@ class RolloutSettings:
     # Of one model turn, and of a whole rollout (prompt and all turns).
     turn_tokens: int = limited(256, minimum=1)
     rollout_tokens: int = limited(4096, minimum=16)
-    # The service has to answer a batch within this time.
+    # Model calls that are generated at once.
+    max_batch: int = limited(32, minimum=1)
+    # The run stops when for so long no rollout comes back and none asks the policy.
     timeout_seconds: float = limited(300.0, above=0)
     beta: float = limited(0.0, minimum=0)
-    # Share of off-tape rollouts over five steps above which the run stops; null never stops.
+    # Share of off-tape rollouts over five steps above which the run stops (where tools are mocked, simulated or live: warns); null never stops.
     off_tape_limit: float | None = 0.3
+    # Share of failed rollouts over five steps above which the run warns.
     error_limit: float = limited(0.05, minimum=0, maximum=1)
-    # Tasks whose last group all passed or all failed are drawn less often.
+    # Tasks whose last groups were scored all alike rest for some turns.
     curriculum: bool = True
-    generation: Literal["transformers", "vllm"] = "transformers"
 
 
 @dataclass(frozen=True)

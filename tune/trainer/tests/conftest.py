@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 from pathlib import Path
 
 import pytest
 
 from homeground_tune.events import Events
+
+# The models are tiny: a second thread costs more than it computes, above all on a busy machine. Read when torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 TOOL = {
     "name": "find_order",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,8 @@ from conftest import conversation, told, write_settings
 
 from homeground_tune import memory
 from homeground_tune.faults import Failed, Refused
-from homeground_tune.run import run
+from homeground_tune.follow import Follower
+from homeground_tune.run import is_disk_full, run
 
 
 def settings(tmp_path: Path, tiny: str, rows: str, output: str = "out", **fields: object) -> str:
@@ -44,15 +48,12 @@ def test_the_model_learns_the_rows_and_the_output_says_all(tmp_path, tiny, write
     assert [line["event"] for line in lines if line["event"] != "step"][:3] == ["start", "rows", "rows"]
 
 
-def test_a_run_cut_off_goes_on_to_the_same_weights_bit_for_bit(tmp_path, tiny, write_rows, events, monkeypatch):
+def test_a_run_killed_with_kill_9_goes_on_to_the_same_weights_bit_for_bit(tmp_path, tiny, write_rows, events):
     rows = write_rows([conversation(number) for number in range(12)])
     run(settings(tmp_path, tiny, rows, "whole"), events)
     halted = settings(tmp_path, tiny, rows, "halted")
-    stop_at(monkeypatch, 8)
-    with pytest.raises(KeyboardInterrupt):
-        run(halted, events)
-    monkeypatch.undo()
-    # What a kill -9 leaves while a checkpoint is written: files, and no mark.
+    kill_after(halted, 8)
+    # What a kill leaves while a checkpoint is written: files, and no mark.
     shutil.copytree(tmp_path / "halted" / "checkpoint-6", tmp_path / "halted" / "checkpoint-7")
     os.truncate(tmp_path / "halted" / "checkpoint-7" / "optimizer.pt", 100)
     run(halted, events)
@@ -62,9 +63,22 @@ def test_a_run_cut_off_goes_on_to_the_same_weights_bit_for_bit(tmp_path, tiny, w
     assert resumed == whole
 
 
-def stop_at(monkeypatch, step: int) -> None:
-    from homeground_tune.follow import Follower
+def kill_after(settings_file: str, step: int) -> None:
+    """Runs it in a process of its own, and ends that with SIGKILL once this step was told."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "homeground_tune", "run", settings_file], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    )
+    for line in process.stdout:
+        event = json.loads(line)
+        if event["event"] == "step" and event["step"] == step:
+            break
+    process.kill()
+    process.stdout.close()
+    assert process.wait() == -signal.SIGKILL
 
+
+def stop_at(monkeypatch, step: int) -> None:
     before = Follower.on_step_end
 
     def on_step_end(self, args, state, control, **rest):
@@ -91,6 +105,41 @@ def test_a_run_that_cannot_fit_is_refused_with_numbers(tmp_path, tiny, write_row
     with pytest.raises(Refused) as refused:
         run(settings(tmp_path, tiny, write_rows([conversation(1)])), events)
     assert "GiB needed" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        RuntimeError("I/O error: No space left on device (os error 28)"),
+        RuntimeError("[enforce fail] PytorchStreamWriter failed writing file data/3"),
+    ],
+)
+def test_a_disk_that_is_full_is_named_whoever_finds_it(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(10, 10, 0))
+    assert is_disk_full(error, str(tmp_path))
+    assert not is_disk_full(RuntimeError("something else"), str(tmp_path))
+
+
+def test_a_full_disk_is_refused_before_the_run_and_heard_during_it(tmp_path, tiny, write_rows, events, monkeypatch):
+    rows = write_rows([conversation(number) for number in range(4)])
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(2**20, 2**20, 0))
+        with pytest.raises(Refused) as refused:
+            run(settings(tmp_path, tiny, rows), events)
+        assert [fault.field for fault in refused.value.faults] == ["output"]
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Follower, "on_save", full)
+    with pytest.raises(Failed) as failed:
+        run(settings(tmp_path, tiny, rows, optimizer={"maxSteps": 4, "batchSize": 4, "perDeviceBatch": 4}), events)
+    assert str(failed.value) == "the disk is full"
+    events.file.close()
+    events.file = open("/dev/full", "w", encoding="utf-8")  # noqa: SIM115
+    events.emit("step", step=1)
+    assert [event["code"] for event in told(events, "warning")] == ["metrics-unwritable"]
 
 
 def test_a_torn_model_file_is_named_before_anything_is_loaded(tmp_path, tiny, write_rows, events):

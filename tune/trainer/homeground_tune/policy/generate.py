@@ -47,6 +47,13 @@ class Generator:
         """To be called when the weights have changed: what was computed with the old ones is of no use."""
         self.prefixes.clear()
 
+    def refuse_waiting(self, reason: str) -> None:
+        """Whoever still waits gets an error: nobody generates any more."""
+        while jobs := self.take(0.0):
+            for job in jobs:
+                job.error = reason
+                job.done.set()
+
     def submit(self, job: Job) -> None:
         self.queue.put(job)
 

@@ -35,6 +35,7 @@ class PolicyServer:
         key: str | None = None,
         temperature: float | None = None,
         turn_tokens: int | None = None,
+        rollout_tokens: int | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.generator = generator
@@ -44,6 +45,7 @@ class PolicyServer:
         # What a rollout must keep to, whatever the product asks for.
         self.temperature = temperature
         self.turn_tokens = turn_tokens
+        self.rollout_tokens = rollout_tokens
         self.sessions: dict[str, Session] = {}
         self.http = ThreadingHTTPServer((host, port), handler_for(self))
         self.http.daemon_threads = True
@@ -55,7 +57,7 @@ class PolicyServer:
         self.http.server_close()
 
     def jobs(self, request: ChatRequest, session: Session | None) -> list[Job]:
-        """Raises BadRequest."""
+        """Raises BadRequest. None at all where a rollout has used its tokens up."""
         if request.model not in self.models and session is None:
             raise BadRequest(f"model: there is no {request.model} here; there is {', '.join(self.models)}", "model_not_found")
         prompt = (
@@ -63,9 +65,13 @@ class PolicyServer:
             if session is None
             else session.prompt(self.tokenizer, request.messages, request.tools)
         )
-        room = self.context - len(prompt)
+        most = self.context if session is None or self.rollout_tokens is None else min(self.context, self.rollout_tokens)
+        room = most - len(prompt)
+        if room < 1 and session is not None and session.capped == 0:
+            session.capped = 1
+            return []
         if room < 1:
-            raise BadRequest(f"messages: {len(prompt)} tokens; this model takes {self.context}", "context_length_exceeded")
+            raise BadRequest(f"messages: {len(prompt)} tokens; this model takes {most}", "context_length_exceeded")
         wanted = request.max_tokens or room
         return [
             Job(
@@ -73,7 +79,7 @@ class PolicyServer:
                 max_tokens=min(room, wanted, self.turn_tokens or wanted) if session is not None else min(room, wanted),
                 temperature=request.temperature if session is None or self.temperature is None else self.temperature,
                 top_p=request.top_p if session is None else 1.0,
-                seed=None if request.seed is None else request.seed + number,
+                seed=seed_of(request, session, number),
                 stop=request.stop,
                 adapter=next(iter(self.models.values())) if session is not None else self.models[request.model],
             )
@@ -81,7 +87,11 @@ class PolicyServer:
         ]
 
     def answer(self, request: ChatRequest, jobs: list[Job], session: Session | None) -> dict:
-        """Waits for the jobs; the body of the unstreamed answer."""
+        """Waits for the jobs; the body of the unstreamed answer. Without jobs: an empty one, cut for length, so that the product comes to its end."""
+        if not jobs:
+            choice = {"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "length", "logprobs": None}
+            usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+            return {**head(request, "chat.completion"), "choices": [choice], "usage": usage}
         for job in jobs:
             self.generator.submit(job)
         for job in jobs:
@@ -161,6 +171,13 @@ class PolicyServer:
             send({**base, "choices": [delta(number, {}, finish_reason(job, message))]})
         if request.stream_usage:
             send({**base, "choices": [], "usage": self.tail(request, jobs)["usage"]})
+
+
+def seed_of(request: ChatRequest, session: Session | None, number: int) -> int | None:
+    """A rollout's turns are sampled the same whatever runs beside it."""
+    if session is not None:
+        return None if session.seed is None else session.seed + len(session.turns)
+    return None if request.seed is None else request.seed + number
 
 
 def head(request: ChatRequest, kind: str) -> dict:

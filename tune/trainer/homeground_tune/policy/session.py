@@ -17,11 +17,15 @@ class Turn:
 
 @dataclass
 class Session:
+    # Of its first turn; each turn gets its own from it. None samples from the process's generator.
+    seed: int | None = None
     turns: list[Turn] = field(default_factory=list)
     # How many messages the last request had; the next one repeats them, then the answer.
     messages: int = 0
     # Turns whose text did not tokenise back to what was sampled, and were repaired.
     repaired: int = 0
+    # How often it asked for more after its tokens were used up.
+    capped: int = 0
 
     def prompt(self, tokenizer, messages: list[dict], tools: list[dict] | None) -> list[int]:
         """The next turn's prompt. Where the history tokenises otherwise than it was sampled, the sampled ids are kept and only what is new is appended."""
@@ -55,13 +59,15 @@ class Session:
         self.messages = messages
 
     def rows(self) -> list[Row]:
-        """The turns as training rows: stitched while each prompt begins with exactly what was held, split where it does not."""
+        """The turns as training rows: stitched where a prompt begins with exactly what a row holds, split where none does."""
         rows: list[Row] = []
         for turn in self.turns:
-            if rows and turn.prompt[: len(rows[-1].ids)] == rows[-1].ids:
-                rows[-1].append(turn)
-            else:
+            # The newest first; an older one where a sub-agent's turns came between.
+            before = next((row for row in reversed(rows) if turn.prompt[: len(row.ids)] == row.ids), None)
+            if before is None:
                 rows.append(Row.start(turn))
+            else:
+                before.append(turn)
         return rows
 
 

@@ -1,0 +1,1 @@
+"""Where GRPO's rollouts come from: Homeground's rollout service plays the product's harness, this process answers as its policy."""
