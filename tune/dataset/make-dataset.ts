@@ -7,7 +7,7 @@ import { type MessageStyle, type Row, rowMessages } from '../formats/messages.ts
 import { answerRow, preferenceRow } from '../formats/preference.ts'
 import { sftRow } from '../formats/sft.ts'
 import { Duplicates } from './duplicates.ts'
-import { chooseSides, pairOf } from './pairs.ts'
+import { pairsOf } from './pairs.ts'
 import { judge } from './quality.ts'
 import { candidateKey, selectCandidates } from './selection.ts'
 import type { Turn } from './threads.ts'
@@ -31,7 +31,7 @@ export async function makeDataset(
   const chosen = chosenOf(source, selection.chosen)
   if (kind === 'episodes') await makeEpisodes(chosen, making)
   else if (kind === 'answers') await makeAnswers(chosen, making)
-  else if (kind === 'pairs') await makePairs(chosen, making)
+  else if (kind === 'pairs') await makePairs(chosen, selection.chosenOfTask, making)
   else await makeGroups(chosen, source.tasks(), making)
   return making.report(selection)
 }
@@ -111,27 +111,39 @@ async function makeAnswers(candidates: AsyncIterable<Candidate>, making: Making)
   }
 }
 
-async function makePairs(candidates: AsyncIterable<Candidate>, making: Making): Promise<void> {
+async function makePairs(candidates: AsyncIterable<Candidate>, counts: ReadonlyMap<string, number>, making: Making): Promise<void> {
   const { margin = 0, pairs = 1 } = making.options
-  for (const [task, attempts] of await byTask(candidates)) {
+  for await (const [task, attempts] of wholeGroups(candidates, counts)) {
     const scored = attempts.filter(({ score }) => typeof score === 'number')
-    if (scored.length < 2) {
-      making.drop(task, 'no-score')
-      continue
+    const found = pairsOf(scored, { margin, pairs })
+    if (found.length === 0) making.drop(task, scored.length < 2 ? 'no-score' : 'tie')
+    for (const { better, worse, result } of found) {
+      if (typeof result === 'string') making.drop(task, result)
+      else await making.add(task, preferenceRow(result.pair, making.style), [result.turn], originOf([better, worse]))
     }
-    const sides = chooseSides(scored, { margin, pairs })
-    if (sides.length === 0) making.drop(task, 'tie')
-    for (const [better, worse] of sides) {
-      const parted = pairOf(better, worse)
-      if (typeof parted === 'string') making.drop(task, parted)
-      else await making.add(task, preferenceRow(parted.pair, making.style), [parted.turn], originOf([better, worse]))
+  }
+}
+
+/** A task's attempts as soon as the last of them was read: only tasks that are not whole yet are held in memory. */
+async function* wholeGroups(
+  candidates: AsyncIterable<Candidate>,
+  counts: ReadonlyMap<string, number>,
+): AsyncGenerator<[string, Candidate[]]> {
+  const open = new Map<string, Candidate[]>()
+  for await (const candidate of candidates) {
+    const group = open.get(candidate.task) ?? []
+    group.push(candidate)
+    if (group.length < (counts.get(candidate.task) ?? 0)) open.set(candidate.task, group)
+    else {
+      open.delete(candidate.task)
+      yield [candidate.task, group]
     }
   }
 }
 
 /** Scores of one task that are all the same teach nothing; null scores make no variance. A task that nobody scored is kept. */
 async function makeGroups(candidates: AsyncIterable<Candidate>, tasks: AsyncIterable<Task>, making: Making): Promise<void> {
-  const attempts = await byTask(candidates)
+  const attempts = await attemptsByTask(candidates)
   const split = making.options.split ?? 'train'
   for await (const task of tasks) {
     if (task.split !== split) continue
@@ -164,17 +176,21 @@ function promptOf(task: Task, style: MessageStyle): Row[] {
   return rowMessages(messages.slice(0, task.turns?.[0] ?? messages.length), style)
 }
 
-async function byTask(candidates: AsyncIterable<Candidate>): Promise<Map<string, Candidate[]>> {
-  const groups = new Map<string, Candidate[]>()
-  for await (const candidate of candidates) {
-    const group = groups.get(candidate.task)
-    if (group === undefined) groups.set(candidate.task, [candidate])
-    else group.push(candidate)
+/** What is left of a candidate without its episode's steps. */
+type Attempt = Pick<Candidate, 'task' | 'split' | 'session' | 'arm' | 'repeat' | 'score'> & { episode: { id: string } }
+
+async function attemptsByTask(candidates: AsyncIterable<Candidate>): Promise<Map<string, Attempt[]>> {
+  const groups = new Map<string, Attempt[]>()
+  for await (const { episode, stopped: _, ...rest } of candidates) {
+    const attempt = { ...rest, episode: { id: episode.id } }
+    const group = groups.get(attempt.task)
+    if (group === undefined) groups.set(attempt.task, [attempt])
+    else group.push(attempt)
   }
   return groups
 }
 
-function originOf(candidates: readonly Candidate[]): Omit<RowOrigin, 'tokens'> {
+function originOf(candidates: readonly Attempt[]): Omit<RowOrigin, 'tokens'> {
   const [first] = candidates
   return {
     task: first?.task ?? '',

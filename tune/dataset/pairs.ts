@@ -6,23 +6,45 @@ import { turnFault } from './quality.ts'
 import { messageText, type Thread, type Turn, threadsOf } from './threads.ts'
 import type { Candidate, DropReason } from './types.ts'
 
-/** Better first. Best with worst, second best with second worst, and so on, while they differ by more than nothing and at least `margin`. */
-export function chooseSides(scored: readonly Candidate[], options: { margin: number; pairs: number }): [Candidate, Candidate][] {
-  const order = [...scored].sort((a, b) => (b.score ?? 0) - (a.score ?? 0))
-  const sides: [Candidate, Candidate][] = []
-  for (let index = 0; index < Math.floor(order.length / 2) && sides.length < options.pairs; index++) {
-    const better = order[index]
-    const worse = order[order.length - 1 - index]
-    if (better === undefined || worse === undefined) break
-    const difference = (better.score ?? 0) - (worse.score ?? 0)
-    if (difference <= 0 || difference < options.margin) break
-    sides.push([better, worse])
+/** What two attempts at a task gave: a pair, or why it is none. */
+export interface Parted {
+  better: Candidate
+  worse: Candidate
+  result: { pair: PreferencePair; turn: Turn } | DropReason
+}
+
+/**
+ * Up to `pairs` pairs of one task, the widest difference of score first, each attempt in one of them at most. Two attempts whose environment answered
+ * differently are no pair: the next two are tried. The reason that is handed on is that of the widest, and only where no pair was found.
+ */
+export function pairsOf(scored: readonly Candidate[], options: { margin: number; pairs: number }): Parted[] {
+  const found: Parted[] = []
+  const used = new Set<Candidate>()
+  let first: Parted | undefined
+  for (const [better, worse] of bySpread(scored, options.margin)) {
+    if (found.length === options.pairs) break
+    if (used.has(better) || used.has(worse)) continue
+    const parted = { better, worse, result: pairOf(better, worse) }
+    first ??= parted
+    if (typeof parted.result === 'string') continue
+    found.push(parted)
+    used.add(better).add(worse)
   }
-  return sides
+  return found.length > 0 || first === undefined ? found : [first]
+}
+
+/** Every two whose scores differ by more than nothing and at least `margin`, the better one first. */
+function bySpread(scored: readonly Candidate[], margin: number): [Candidate, Candidate][] {
+  const score = ({ score: value }: Candidate): number => value ?? 0
+  const order = [...scored].sort((a, b) => score(b) - score(a))
+  const sides = order.flatMap((better, index) => order.slice(index + 1).map((worse): [Candidate, Candidate] => [better, worse]))
+  const spread = ([better, worse]: [Candidate, Candidate]): number => score(better) - score(worse)
+  // Of equal spreads the better ends of the order: best with worst, then second best with second worst.
+  return sides.filter((each) => spread(each) > 0 && spread(each) >= margin).sort((a, b) => spread(b) - spread(a))
 }
 
 /** Where the two part, or why they cannot be a pair. */
-export function pairOf(better: Candidate, worse: Candidate): { pair: PreferencePair; turn: Turn } | DropReason {
+function pairOf(better: Candidate, worse: Candidate): { pair: PreferencePair; turn: Turn } | DropReason {
   const [good] = threadsOf(better.episode)
   const [bad] = threadsOf(worse.episode)
   if (good === undefined || bad === undefined) return 'no-assistant-turn'

@@ -5,6 +5,8 @@ import type { DatasetOptions, DatasetSource, DropReason } from './types.ts'
 export interface Selection {
   /** Keys of the candidates to look at. */
   chosen: Set<string>
+  /** How many of them each task has: with the last of them its group is whole. */
+  chosenOfTask: Map<string, number>
   considered: number
   heldOut: number
   dropped: { id: string; reason: DropReason }[]
@@ -21,7 +23,7 @@ interface Noted {
 export async function selectCandidates(source: DatasetSource, options: DatasetOptions, threshold: boolean): Promise<Selection> {
   const guard = new LeakGuard()
   const noted: Noted[] = []
-  const selection: Selection = { chosen: new Set(), considered: 0, heldOut: 0, dropped: [] }
+  const selection: Selection = { chosen: new Set(), chosenOfTask: new Map(), considered: 0, heldOut: 0, dropped: [] }
   let place = 0
   for await (const { episode, session, split, task, score } of source.candidates()) {
     guard.note(session, split, episode.id)
@@ -36,9 +38,11 @@ export async function selectCandidates(source: DatasetSource, options: DatasetOp
     return reason === undefined
   })
   const best = threshold && options.best !== undefined ? bestOf(good, options.best) : new Set(good.map(({ key }) => key))
-  for (const { key, id } of good) {
-    if (best.has(key)) selection.chosen.add(key)
-    else selection.dropped.push({ id, reason: 'not-best' })
+  for (const { key, id, task } of good) {
+    if (best.has(key)) {
+      selection.chosen.add(key)
+      selection.chosenOfTask.set(task, (selection.chosenOfTask.get(task) ?? 0) + 1)
+    } else selection.dropped.push({ id, reason: 'not-best' })
   }
   return selection
 }

@@ -242,6 +242,40 @@ describe('rows of preference training', () => {
     expect((await dataset(sides, { format: 'trl-dpo' })).report.dropped).toEqual({ [reason]: ['t'] })
   })
 
+  test('go on to the next two where the environment answered the best and the worst differently', async () => {
+    const all = [
+      run(1, [assistant(call('a')), says('best')], 'a', 'found'),
+      run(0.5, [assistant(call('b')), says('middling')], 'b', 'found'),
+      run(0, [assistant(call('c')), says('worst')], 'c', 'lost'),
+    ]
+    const { rows, report } = await dataset(all, { format: 'trl-dpo' })
+    expect(rows.map(({ chosen, rejected }) => [chosen, rejected])).toEqual([
+      [[{ role: 'assistant', content: 'best' }], [{ role: 'assistant', content: 'middling' }]],
+    ])
+    expect(report.dropped).toEqual({})
+  })
+
+  test('come as soon as all attempts at a task were read, so that no more of them are held', async () => {
+    const source = Array.from({ length: 4 }, (_, index) =>
+      candidate([model([user], says(`says ${index}`))], { task: index < 2 ? 'one' : 'two', score: index % 2 }),
+    )
+    const events: string[] = []
+    await makeDataset(
+      {
+        candidates: async function* () {
+          for (const each of source) {
+            events.push(`read ${each.task}`)
+            yield each
+          }
+        },
+        tasks: async function* () {},
+      },
+      { format: 'trl-dpo' },
+      async ({ from }) => void events.push(`row of ${from.task}`),
+    )
+    expect(events.slice(4)).toEqual(['read one', 'read one', 'row of one', 'read two', 'read two', 'row of two'])
+  })
+
   test('take a call with broken arguments as the worse side: that is what is to be unlearned', async () => {
     const { rows } = await dataset([run(1, [says('A')], ''), run(0, [assistant(call('a', 'f', { arguments: '{', invalid: true }))], '')], {
       format: 'trl-dpo',

@@ -85,14 +85,25 @@ def adapter_for(model, settings: Settings):
         from peft import PeftModel
 
         return PeftModel.from_pretrained(model, settings.model.adapter, is_trainable=True), None
-    return model, lora_config(settings.lora) if settings.method == "lora" else None
+    return model, lora_config(settings.lora, model) if settings.method == "lora" else None
 
 
-def lora_config(lora: LoraSettings):
+def lora_config(lora: LoraSettings, model):
     from peft import LoraConfig
 
     targets = lora.targets if lora.targets == "all-linear" else [name.strip() for name in lora.targets.split(",")]
-    return LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules=targets, task_type="CAUSAL_LM")
+    which: dict = {"target_modules": targets}
+    if lora.last_layers is not None:
+        layers = model.config.num_hidden_layers
+        # PEFT wants names where it is told which layers.
+        names = linear_names(model) if lora.targets == "all-linear" else targets
+        which = {"target_modules": names, "layers_to_transform": list(range(max(0, layers - lora.last_layers), layers))}
+    return LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, task_type="CAUSAL_LM", **which)
+
+
+def linear_names(model) -> list[str]:
+    """Last names of the linear modules inside layers: q_proj, down_proj, …"""
+    return sorted({name.split(".")[-1] for name, module in model.named_modules() if ".layers." in name and isinstance(module, torch.nn.Linear)})
 
 
 def quiet() -> None:

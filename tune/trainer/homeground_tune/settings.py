@@ -41,6 +41,8 @@ class LoraSettings:
     dropout: float = limited(0.0, minimum=0, maximum=0.9)
     # `all-linear`, or names of modules joined by commas.
     targets: str = "all-linear"
+    # Adapts only the last so many layers: the backward pass ends there, which saves time and memory. Null adapts all.
+    last_layers: int | None = None
 
 
 @dataclass(frozen=True)
