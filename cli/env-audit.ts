@@ -1,4 +1,6 @@
 // `homeground env audit ENV`: degenerate policies against the rubric, and what is wrong with the data. Exit 1 where a hole is found.
+import fs from 'node:fs'
+import path from 'node:path'
 import type { Command } from 'commander'
 import { type AuditReport, auditEnvironment } from '../replay/audit/index.ts'
 import { openEnvironment } from '../replay/environment/open.ts'
@@ -14,12 +16,25 @@ export function registerAudit(env: Command): void {
       const environment = await openEnvironment(folder)
       try {
         const report = await auditEnvironment(environment)
+        noteAudit(folder, report)
         process.stdout.write(wantsJson(command) ? `${JSON.stringify(report)}\n` : auditText(report))
-        if (report.findings.some((finding) => finding.severity === 'hole')) process.exitCode = 1
+        if (holesOf(report) > 0) process.exitCode = 1
       } finally {
         await environment.close()
       }
     })
+}
+
+/** audit.json in the environment's folder: a gate whose rules ask for an audit reads it, and sees by the hash whether it is of this build. */
+function noteAudit(folder: string, report: AuditReport): void {
+  const holes = holesOf(report)
+  const file = path.join(folder, 'audit.json')
+  fs.writeFileSync(`${file}.next`, `${JSON.stringify({ format: 1, hash: report.environment.hash, clean: holes === 0, holes }, null, 2)}\n`)
+  fs.renameSync(`${file}.next`, file)
+}
+
+function holesOf(report: AuditReport): number {
+  return report.findings.filter((finding) => finding.severity === 'hole').length
 }
 
 function auditText(report: AuditReport): string {
@@ -28,7 +43,7 @@ function auditText(report: AuditReport): string {
     score === null ? '–' : score.toFixed(3),
     description,
   ])
-  const holes = report.findings.filter((finding) => finding.severity === 'hole').length
+  const holes = holesOf(report)
   const findings = report.findings.map(
     ({ severity, kind, where, sentence, hint, tasks }) =>
       `${severity} (${kind}, ${inert(where)}): ${inert(sentence)}\n  hint: ${hint}\n${

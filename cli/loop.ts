@@ -22,7 +22,7 @@ interface LoopCommandOptions {
 export function register(program: Command): void {
   program
     .command('loop')
-    .description('collect, build, verify, rollouts, dataset, tune, gate: one command, resumable, until nothing improves')
+    .description('collect, build, verify, audit, rollouts, dataset, tune, gate: one command, resumable, until nothing improves')
     .argument('<file>', 'loop.json')
     .addOption(folderOption())
     .option('--dry-run', 'print the plan with its costs, and do nothing')

@@ -1,4 +1,4 @@
-// tune/loop: iterations of collect, build, verify, rollouts, dataset, tune, select and gate, with a ledger, resumable at every step.
+// tune/loop: iterations of collect, build, verify, audit, rollouts, dataset, tune, select and gate, with a ledger, resumable at every step.
 export { type LoopEnd, type LoopOptions, type LoopResult, runLoop } from './loop.ts'
 export { planIteration } from './plan.ts'
 export { LoopState } from './state.ts'

@@ -1,4 +1,4 @@
-// The loop: collect, build, verify, rollouts, dataset, tune, select, gate, and again, until nothing improves. Killed anywhere, the same call goes on.
+// The loop: collect, build, verify, audit, rollouts, dataset, tune, select, gate, and again, until nothing improves. Killed anywhere, the same call goes on.
 import type { Json } from '@homeground/sdk/trace'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
@@ -54,6 +54,9 @@ interface Place {
   options: LoopOptions
 }
 
+/** Steps that may say no. */
+const endingSteps = ['verify', 'audit', 'dataset', 'select'] as const
+
 /** Undefined where too little is new. */
 async function iterate(loop: LoopFile, place: Place): Promise<Iteration | undefined> {
   const { state, live, past, options } = place
@@ -75,7 +78,7 @@ async function iterate(loop: LoopFile, place: Place): Promise<Iteration | undefi
     }
     if (step.name === 'select' || step.name === 'gate') scores = scoresOf(printed)
     if (!isYes(step.name, printed)) {
-      outcome = step.name === 'verify' || step.name === 'dataset' || step.name === 'select' ? step.name : 'gate'
+      outcome = endingSteps.find((each) => each === step.name) ?? 'gate'
       break
     }
   }

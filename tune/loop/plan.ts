@@ -49,6 +49,13 @@ export function planIteration(loop: LoopFile, place: IterationPlace, known: { ro
       cost: 'no model call: recordings are replayed',
     },
   ]
+  if (loop.audit) {
+    steps.push({
+      name: 'audit',
+      command: ['--json', 'env', 'audit', files.environment],
+      cost: 'no model call, but for judges among the graders',
+    })
+  }
   if (loop.rollouts !== undefined) {
     steps.push({
       name: 'rollouts',

@@ -20,6 +20,8 @@ export const loopFileSchema = z.strictObject({
   build: optionsSchema.default({}),
   /** Share of tasks that must be reproduced. */
   verify: z.strictObject({ threshold: z.number().min(0).max(1).default(0.95) }).prefault({}),
+  /** An environment in which `env audit` finds a hole ends the iteration: what can be cheated would be learned. False leaves the audit out. */
+  audit: z.boolean().default(true),
   /** Whose rollouts on the training tasks become rows; options of `run`. Absent: the recorded episodes are the rows. */
   rollouts: optionsSchema.exactOptional(),
   /** Options of `dataset`. */
@@ -43,7 +45,7 @@ export const loopFileSchema = z.strictObject({
 export type LoopFile = z.infer<typeof loopFileSchema>
 
 /** The steps of an iteration, in order. `select` holds the new model against the live one on `validation`; only `gate` opens `test`. */
-export const stepNames = ['collect', 'build', 'verify', 'rollouts', 'dataset', 'tune', 'select', 'gate'] as const
+export const stepNames = ['collect', 'build', 'verify', 'audit', 'rollouts', 'dataset', 'tune', 'select', 'gate'] as const
 export type StepName = (typeof stepNames)[number]
 
 export interface PlannedStep {
@@ -61,7 +63,7 @@ export const iterationSchema = z.strictObject({
   endedAt: z.string(),
   episodes: z.int().nonnegative(),
   /** `promoted`, or the step that said no. */
-  outcome: z.enum(['promoted', 'verify', 'dataset', 'select', 'gate']),
+  outcome: z.enum(['promoted', 'verify', 'audit', 'dataset', 'select', 'gate']),
   baseline: z.string(),
   candidate: z.string(),
   scores: z.strictObject({ baseline: z.number().nullable(), candidate: z.number().nullable() }).exactOptional(),

@@ -50,11 +50,11 @@ describe('runLoop', () => {
   it('goes through all steps in order, and stops when nothing new is collected', async () => {
     const { ran, commands, homeground } = fake({}, () => 60)
     const result = await run(homeground)
-    expect(ran).toEqual(['traces', 'build', 'verify', 'run', 'dataset', 'tune', 'select', 'gate', 'traces'])
+    expect(ran).toEqual(['traces', 'build', 'verify', 'audit', 'run', 'dataset', 'tune', 'select', 'gate', 'traces'])
     const model = path.join(folder, '001', 'model')
     expect([result.end, result.live, result.iterations.map((each) => each.outcome)]).toEqual(['no-new-episodes', model, ['promoted']])
     expect(result.iterations[0]).toMatchObject({ episodes: 60, baseline: 'models/base', scores: { baseline: 0.2, candidate: 0.8 } })
-    expect(commands[5]).toEqual([
+    expect(commands[6]).toEqual([
       ...['--json', 'tune', 'sft', '--model', 'models/base', '--data', path.join(folder, '001', 'rows.jsonl'), '--output', model],
       ...['--set', 'optimizer.epochs=2'],
     ])
@@ -105,13 +105,58 @@ describe('runLoop', () => {
     await expect(run(homeground)).rejects.toMatchObject({ code: 'step-failed' })
     broken = false
     await run(homeground)
-    expect(ran).toEqual(['traces', 'build', 'verify', 'run', 'dataset', 'tune', 'traces', 'tune', 'select', 'gate', 'traces'])
+    expect(ran).toEqual(['traces', 'build', 'verify', 'audit', 'run', 'dataset', 'tune', 'traces', 'tune', 'select', 'gate', 'traces'])
   })
 
   it('ends an iteration whose environment does not reproduce itself', async () => {
     const { ran, homeground } = fake({ verify: () => ({ code: 1 }) }, () => 60)
     expect((await run(homeground)).iterations.map((each) => each.outcome)).toEqual(['verify'])
     expect(ran).toEqual(['traces', 'build', 'verify', 'traces'])
+  })
+
+  it('ends an iteration whose environment can be cheated, unless loop.json leaves the audit out', async () => {
+    const holes = { audit: () => ({ code: 1 }) }
+    const { ran, homeground } = fake(holes, () => 60)
+    expect((await run(homeground)).iterations.map((each) => each.outcome)).toEqual(['audit'])
+    expect(ran).toEqual(['traces', 'build', 'verify', 'audit', 'traces'])
+    const without = fake(holes, () => 60)
+    await runLoop({ ...loop, audit: false }, { folder: path.join(folder, 'other'), homeground: without.homeground })
+    expect(without.ran).not.toContain('audit')
+  })
+
+  it('goes on after kill -9 in any step, and begins no finished step again', async () => {
+    const program = `
+      import fs from 'node:fs'
+      import { runLoop } from ${JSON.stringify(path.join(projectRoot, 'dist', 'tune', 'loop', 'index.js'))}
+      const [folder, killIn, loop] = process.argv.slice(1)
+      const scores = { baseline: { score: 0.2 }, candidate: { score: 0.8 } }
+      await runLoop(JSON.parse(loop), {
+        folder,
+        onStep: (step) => fs.appendFileSync(folder + '/steps.txt', step + ' '),
+        homeground: async (given) => {
+          const steps = fs.readFileSync(folder + '/steps.txt', 'utf8').trim().split(' ')
+          if (steps.at(-1) === killIn && steps.indexOf(killIn) === steps.length - 1) process.kill(process.pid, 'SIGKILL')
+          const value = given[1] === 'traces' ? [{ project: 'support-desk', episodes: 60 }] : scores
+          return { code: 0, stdout: JSON.stringify(value) }
+        },
+      })`
+    const steps = ['collect', 'build', 'verify', 'audit', 'rollouts', 'dataset', 'tune', 'select', 'gate']
+    for (const killIn of steps) {
+      const place = fs.mkdtempSync(path.join(folder, `${killIn}-`))
+      const start = () =>
+        spawnSync(process.execPath, ['--input-type=module', '--eval', program, '--', place, killIn, JSON.stringify(loop)], {
+          encoding: 'utf8',
+        })
+      expect(start().signal, killIn).toBe('SIGKILL')
+      const again = start()
+      expect([again.status, again.stderr]).toEqual([0, ''])
+      const at = steps.indexOf(killIn)
+      const ran = fs.readFileSync(path.join(place, 'steps.txt'), 'utf8').trim().split(' ')
+      // Collecting is asked anew each time; the step that was killed runs twice, none before it does.
+      const second = at === 0 ? steps : ['collect', ...steps.slice(at)]
+      expect(ran).toEqual([...steps.slice(0, at + 1), ...second, 'collect'])
+      expect(fs.readFileSync(path.join(place, 'ledger.jsonl'), 'utf8').trim().split('\n')).toHaveLength(1)
+    }
   })
 
   it('stops between steps when it is interrupted', async () => {
