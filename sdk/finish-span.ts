@@ -1,12 +1,13 @@
-// The last change that the settings ask for before a span leaves the process.
-import type { Settings } from './settings.ts'
+// The last changes that the settings ask for before a span leaves the process: redaction first, then the conventions' messages from what is left.
+import type { Redaction } from './privacy/redaction.ts'
 import { homeground as names } from './trace/attributes.ts'
 import { messageAttributes } from './trace/message-attributes.ts'
 import type { SpanRecord } from './trace/span.ts'
 
 /** `undefined` where nothing is asked for: spans leave as they were recorded. */
-export function finishSpan(settings: Pick<Settings, 'emitMessages'>): ((span: SpanRecord) => SpanRecord) | undefined {
-  return settings.emitMessages ? withMessages : undefined
+export function finishSpan(redaction: Redaction | undefined, emitMessages: boolean): ((span: SpanRecord) => SpanRecord) | undefined {
+  if (redaction === undefined) return emitMessages ? withMessages : undefined
+  return emitMessages ? (span) => withMessages(redaction.span(span)) : (span) => redaction.span(span)
 }
 
 function withMessages(span: SpanRecord): SpanRecord {

@@ -9,6 +9,7 @@ import { MemoryQueue } from './export/piece-queue.ts'
 import type { SpanSink } from './export/sink.ts'
 import { SpoolQueue } from './export/spool-queue.ts'
 import { finishSpan } from './finish-span.ts'
+import { Redaction } from './privacy/redaction.ts'
 import { type AgentOptions, recordAgent } from './run/agent.ts'
 import { systemClock } from './run/clock.ts'
 import { currentFrame, runStorage } from './run/context.ts'
@@ -19,7 +20,7 @@ import { randomIds } from './run/ids.ts'
 import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
 import { connectRemoteSeam, type RemoteReplay } from './run/remote-seam.ts'
-import { type SessionOptions, withSession } from './run/session.ts'
+import { type SessionOptions, withContent, withSession } from './run/session.ts'
 import { warnAtExit } from './run/silence.ts'
 import type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-schema.ts'
 import { noStats, type Stats } from './run/stats.ts'
@@ -59,7 +60,7 @@ export interface Homeground {
   toolDefinitions(api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
   toolDefinitions(api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
   /** Reads what the model did not ask for; rejects as `fn` does. */
-  io<Result>(name: string, fn: () => Result | Promise<Result>, options?: { key?: unknown }): Promise<Result>
+  io<Result>(name: string, fn: () => Result | Promise<Result>, options?: { key?: unknown; captureContent?: boolean }): Promise<Result>
   /** Milliseconds since the epoch, recorded, so that a replay can give the same again. */
   now(): number
   /** A number in [0, 1), recorded. */
@@ -68,6 +69,8 @@ export interface Homeground {
   variant<Value extends Json>(name: string, otherwise: Value): Value
   /** Everything that `fn` starts belongs to this session. */
   session<Result>(session: SessionOptions, fn: () => Result): Result
+  /** With `false`: nothing that `fn` starts has its bodies, arguments and results recorded. For one call, or a part of a run. */
+  captureContent<Result>(capture: boolean, fn: () => Result): Result
   /** The trace id of the run that this is called in: keep it, to give feedback later. */
   trace(): string | undefined
   /** The run that this is called in, as plain data: for a worker thread or a queue, where the context does not reach. */
@@ -126,7 +129,13 @@ class Recording {
     }
     this.sink = this.makeSink(resource, scope)
     const tracer = settings.provider === 'host' ? { startSpan: hostSpan } : undefined
-    const finish = finishSpan(settings)
+    const redaction =
+      settings.redact.length === 0
+        ? undefined
+        : new Redaction({ project: settings.project, redact: settings.redact, key: settings.redactKey }, (error) =>
+            this.recorder.failed(error),
+          )
+    const finish = finishSpan(redaction, settings.emitMessages)
     this.recorder = new Recorder({
       clock: systemClock(),
       ids: randomIds(),
@@ -138,13 +147,14 @@ class Recording {
       sample: (traceId) => settings.sample >= 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < settings.sample,
       ...(tracer === undefined ? {} : { tracer }),
       ...(finish === undefined ? {} : { finish }),
+      ...(redaction === undefined ? {} : { redaction }),
       ...(settings.waitUntil === undefined ? {} : { delivered: this.awaited(settings.waitUntil) }),
     })
     this.tools = new ToolRegistry(this.recorder)
   }
 
   api(): Homeground {
-    const { recorder, settings, tools, sink, stats } = this
+    const { recorder, settings, tools, stats } = this
     const instance = { version, drain: () => recorder.drain() }
     this.remote = this.joinReplay()
     runStorage.instances.add(instance)
@@ -165,15 +175,17 @@ class Recording {
       },
       callTool: (call) => tools.call(call),
       toolDefinitions: definitionsOf(tools),
-      io: (name, fn, options) => recordIo(recorder, name, fn, options?.key),
+      io: (name, fn, options) => recordIo(recorder, name, fn, options),
       now: () => recordInstant(recorder, 'now', Date.now),
       random: () => recordInstant(recorder, 'random', Math.random),
       variant: (name, otherwise) => chooseVariant(name, otherwise, settings.variants),
       session: (session, fn) => withSession(recorder, session, fn),
+      captureContent: withContent,
       trace: () => currentFrame()?.traceId,
       carry: carryRun,
       resume: resumeRun,
-      feedback: (name, value, options = {}) => recorder.guard(() => sendFeedback(sink, settings.project, name, value, options), undefined),
+      feedback: (name, value, options = {}) =>
+        recorder.guard(() => sendFeedback(recorder, settings.project, name, value, options), undefined),
       spanProcessor: (options = {}) => hostSpanProcessor(recorder, () => this.flush(settings.exportTimeoutMs), options),
       flush: (timeoutMs = 10_000) => this.flush(timeoutMs),
       shutdown: (timeoutMs = 10_000) => {
@@ -271,6 +283,7 @@ function straightThrough(): Homeground {
     random: Math.random,
     variant: (_, otherwise) => otherwise,
     session: (_, fn) => fn(),
+    captureContent: (_, fn) => fn(),
     trace: () => undefined,
     carry: () => undefined,
     resume: (_, fn) => fn(),

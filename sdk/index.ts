@@ -1,6 +1,9 @@
 // @homeground/sdk: records the model calls and tools of an agent product. Imports neither zod nor an OpenTelemetry SDK.
 export type { Exporter, FeedbackRecord } from './export/types.ts'
 export { type Homeground, homeground } from './homeground.ts'
+export type { Pseudonym } from './privacy/pseudonym.ts'
+export type { RedactHook, RedactPlace } from './privacy/redaction.ts'
+export type { BuiltInRedactor } from './privacy/redactors.ts'
 export type { AgentOptions } from './run/agent.ts'
 export type { FeedbackOptions } from './run/feedback.ts'
 export type { CarriedRun } from './run/hand-over.ts'

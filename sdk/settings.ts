@@ -2,6 +2,8 @@
 import { diag } from '@opentelemetry/api'
 import type { SpoolOptions } from './export/spool-queue.ts'
 import type { Exporter } from './export/types.ts'
+import type { RedactHook } from './privacy/redaction.ts'
+import { type BuiltInRedactor, redactorOrder } from './privacy/redactors.ts'
 import type { Canary } from './run/variant.ts'
 import { HomegroundError } from './trace/error.ts'
 
@@ -22,6 +24,10 @@ export interface HomegroundOptions {
   captureContent?: boolean
   /** True: model spans also carry the GenAI conventions' message attributes, for backends that do not read vendors' bodies. @default false */
   emitMessages?: boolean
+  /** What is changed before anything leaves the process: built-in redactors by name, which write pseudonyms, and hooks of your own. @default none */
+  redact?: RedactHook | readonly (BuiltInRedactor | RedactHook)[]
+  /** The secret that pseudonyms are made with: keep it, or the same customer has another word. @default HOMEGROUND_REDACT_KEY */
+  redactKey?: string
   /** Lets HOMEGROUND_REPLAY_URL take hold of the product although NODE_ENV is `production`. @default false */
   allowReplay?: boolean
   /** Gets the promise of each delivery: on serverless, `(work) => context.waitUntil(work)`. @default none */
@@ -44,7 +50,8 @@ export interface HomegroundOptions {
   serviceName?: string
 }
 
-export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'exporter' | 'spool' | 'waitUntil'>> {
+export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'exporter' | 'spool' | 'waitUntil' | 'redact'>> {
+  redact: readonly (BuiltInRedactor | RedactHook)[]
   apiKey: string | undefined
   exporter: Exporter | undefined
   spool: SpoolOptions | undefined
@@ -66,6 +73,13 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
       hint: 'Give the collector’s base URL, e.g. http://127.0.0.1:4318.',
     })
   }
+  const redact = typeof options.redact === 'function' ? [options.redact] : (options.redact ?? [])
+  const unknown = redact.find((each) => typeof each !== 'function' && !redactorOrder.includes(each))
+  if (unknown !== undefined) {
+    throw new HomegroundError('invalid-argument', `homeground(): there is no redactor ${String(unknown)}`, {
+      hint: `Use one of ${redactorOrder.join(', ')}, or a function.`,
+    })
+  }
   const endpoint = trimmed(options.endpoint ?? endpointVariable(environment['HOMEGROUND_ENDPOINT']) ?? 'http://127.0.0.1:4318')
   return {
     project: options.project,
@@ -80,6 +94,8 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
     captureContent:
       options.captureContent ??
       !says(environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'], 'false', 'no_content', 'event_only'),
+    redact,
+    redactKey: redactKeyOf(options, environment, redact.length > 0),
     emitMessages: options.emitMessages ?? false,
     sample: options.sample ?? 1,
     variants: options.variants ?? {},
@@ -91,6 +107,16 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
     compression: compressionFor(endpoint, environment),
     resource: resourceAttributes(environment['OTEL_RESOURCE_ATTRIBUTES']),
   }
+}
+
+function redactKeyOf(options: HomegroundOptions, environment: NodeJS.ProcessEnv, needed: boolean): string {
+  const key = options.redactKey ?? environment['HOMEGROUND_REDACT_KEY'] ?? ''
+  if (key === '' && needed) {
+    diag.warn(
+      'homeground: redaction has no key: who knows the project’s name can try which value a pseudonym stands for. Set HOMEGROUND_REDACT_KEY',
+    )
+  }
+  return key
 }
 
 function endpointVariable(value: string | undefined): string | undefined {

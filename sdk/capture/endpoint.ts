@@ -1,4 +1,5 @@
 // Which requests are model calls, told by the URL alone: the dialect, the operation, the provider. Never reads a query, where keys may be.
+import { withoutKeys } from '../privacy/key-patterns.ts'
 
 export interface Endpoint {
   /** The wire dialect, e.g. `openai.chat`; absent where the path is not known. */
@@ -46,7 +47,12 @@ export function endpointOf(url: string, every: boolean): Endpoint | undefined {
   const { hostname, pathname, port } = new URL(url)
   const known = paths.find(([pattern]) => pattern.test(pathname))
   if (known === undefined && !every) return undefined
-  const [, api, operation, assumed] = known ?? [undefined, undefined, pathname.split('/').filter(Boolean).slice(-2).join('/'), 'openai']
+  const [, api, operation, assumed] = known ?? [
+    undefined,
+    undefined,
+    withoutKeys(pathname.split('/').filter(Boolean).slice(-2).join('/')),
+    'openai',
+  ]
   const provider = providers.find(([ending]) => hostname.endsWith(ending))?.[1] ?? assumed
   return { api, operation, provider, host: hostname, port: port === '' ? undefined : Number(port), model: modelOf(pathname) }
 }

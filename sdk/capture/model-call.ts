@@ -1,5 +1,7 @@
 // One HTTP attempt of a model call, from the request to the last byte that the caller read. While the call runs it only keeps references and copies bytes;
 // bodies are put together and parsed on a later turn, or when a tool asks which call it serves.
+
+import { secretsOf, withoutKeys } from '../privacy/key-patterns.ts'
 import type { ModelTurn, RequestedCall } from '../run/model-turn.ts'
 import { type OpenSpan, type Recorder, spanKind } from '../run/recorder.ts'
 import { genAi, homeground } from '../trace/attributes.ts'
@@ -102,9 +104,13 @@ export class ModelCall implements BodyWatcher, ModelTurn {
 
     const { text, body, whole, error } = this.read()
     if (body !== undefined && this.status !== undefined && this.status < 400) addResponseFacts(attributes, body)
-    if (content && text !== undefined) attributes[homeground.responseBody] = text
+    const failed = (this.status !== undefined && this.status >= 400) || error !== undefined || typeof this.how === 'object'
+    // Who refuses a key may say it again.
+    const secrets = failed ? secretsOf(request.sentHeaders(), request.url) : []
+    if (content && text !== undefined) attributes[homeground.responseBody] = failed ? withoutKeys(text, secrets) : text
     if (this.collector.truncated) attributes[homeground.partial] = true
     this.conclude(whole, error, body)
+    if (span.error !== undefined) span.error = { type: span.error.type, message: withoutKeys(span.error.message, secrets) }
   }
 
   /** How the call ended: HTTP error, error event, broken connection, left early, or well. */

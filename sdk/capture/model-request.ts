@@ -10,6 +10,8 @@ export interface ModelRequest {
   /** Resolves when `body` is filled, where the body had to be read from a Request. */
   pendingBody: Promise<void> | undefined
   headers: Headers | undefined
+  /** All headers; read late, since most calls never need them. */
+  sentHeaders(): Headers
   /** From 1; vendors' clients number their retries in a header. */
   attempt: number
   signal: AbortSignal | undefined
@@ -31,6 +33,7 @@ export function readModelRequest(input: unknown, init: unknown, every: boolean):
     body: bodyText(member(init, 'body')),
     pendingBody: undefined,
     headers: given instanceof Headers ? given : undefined,
+    sentHeaders: () => headersOf(input, init),
     attempt: 1,
     signal: signalOf(member(init, 'signal')) ?? request?.signal,
   }

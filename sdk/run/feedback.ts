@@ -1,7 +1,8 @@
 // hg.feedback: what somebody thought of an episode, or of one step of it.
 import { diag } from '@opentelemetry/api'
-import type { SpanSink } from '../export/sink.ts'
+import type { FeedbackRecord } from '../export/types.ts'
 import { currentFrame } from './context.ts'
+import type { Recorder } from './recorder.ts'
 
 export interface FeedbackOptions {
   /** Trace id of the episode. @default the run that this is called in */
@@ -15,7 +16,7 @@ export interface FeedbackOptions {
 
 /** Outside a run and without `trace` there is nothing that it is about: it is left out, with a warning. */
 export function sendFeedback(
-  sink: SpanSink,
+  recorder: Recorder,
   project: string,
   name: string,
   value: number | boolean | string,
@@ -30,7 +31,8 @@ export function sendFeedback(
   }
   // A rollout is scored by its rubric, not by the product.
   if (currentFrame()?.replay !== undefined) return
-  sink.addFeedback({
+  const { sink, redaction } = recorder.options
+  const feedback: FeedbackRecord = {
     project,
     traceId,
     ...(options.step === undefined ? {} : { stepId: options.step }),
@@ -39,5 +41,6 @@ export function sendFeedback(
     ...(options.comment === undefined ? {} : { comment: options.comment }),
     source: options.source ?? 'user',
     at: new Date().toISOString(),
-  })
+  }
+  sink.addFeedback(redaction === undefined ? feedback : redaction.feedback(feedback))
 }

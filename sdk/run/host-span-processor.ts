@@ -1,5 +1,6 @@
 // A span processor for the host's own OpenTelemetry provider: GenAI spans of other instrumentations go to the same collector, under the run that they belong
 // to. It reads the host's spans and changes none of them. Our own spans with `provider: 'host'` pass by: they are recorded already, whole.
+import { withoutKeys } from '../privacy/key-patterns.ts'
 import { genAi, homeground as names } from '../trace/attributes.ts'
 import type { Attributes, AttributeValue, SpanRecord } from '../trace/span.ts'
 import { currentFrame, type Frame } from './context.ts'
@@ -132,7 +133,9 @@ function frameAttributes(frame: Frame | undefined): Attributes {
 function attributesOf(given: { readonly [name: string]: unknown }, content: boolean): Attributes {
   const attributes: Attributes = {}
   for (const [name, value] of Object.entries(given)) {
-    const read = attributeValue(value)
+    const given = attributeValue(value)
+    // Addresses may hold keys.
+    const read = typeof given === 'string' && /^(url|http)\./.test(name) ? withoutKeys(given) : given
     if (read !== undefined && (content || typeof read === 'number' || typeof read === 'boolean' || plainNames.has(name)))
       attributes[name] = read
   }

@@ -11,13 +11,15 @@ export async function recordIo<Result>(
   recorder: Recorder,
   name: string,
   fn: () => Result | Promise<Result>,
-  key: unknown,
+  options: { key?: unknown; captureContent?: boolean } = {},
 ): Promise<Result> {
-  const frame = currentFrame()
+  const { key, captureContent } = options
+  const current = currentFrame()
+  const frame: Frame | undefined = captureContent === undefined ? current : { ...current, agents: current?.agents ?? [], captureContent }
   const span = recorder.guard(() => begin(recorder, frame, name, key), undefined)
   if (span === undefined) return await fn()
   try {
-    const result = await answer(frame, name, jsonValue(key), fn)
+    const result = await answer(recorder, frame, name, jsonValue(key), fn)
     recorder.guard(() => end(recorder, span, result), undefined)
     return result
   } catch (error) {
@@ -36,6 +38,7 @@ export function recordInstant(recorder: Recorder, name: 'now' | 'random', live: 
 }
 
 async function answer<Result>(
+  recorder: Recorder,
   frame: Frame | undefined,
   name: string,
   key: Json | undefined,
@@ -46,7 +49,12 @@ async function answer<Result>(
   if (replay?.seam.io === undefined) return await fn()
   const live = async (): Promise<Json | undefined> => jsonValue(await fn())
   // A recorded answer has the shape of the live one, or the recording is not of this product.
-  return (await replay.seam.io({ name, key, agents: frame?.agents ?? [], live })) as Result
+  return (await replay.seam.io({
+    name,
+    key: key === undefined ? undefined : recorder.redacted(key, 'io.key'),
+    agents: frame?.agents ?? [],
+    live,
+  })) as Result
 }
 
 function begin(recorder: Recorder, frame: Frame | undefined, name: string, key: unknown): OpenSpan {

@@ -3,7 +3,10 @@
 import { setImmediate } from 'node:timers'
 import { context, diag, isSpanContextValid, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { SpanSink } from '../export/sink.ts'
+import { withoutKeys } from '../privacy/key-patterns.ts'
+import type { Redaction } from '../privacy/redaction.ts'
 import { genAi, homeground as names } from '../trace/attributes.ts'
+import type { Json } from '../trace/episode.ts'
 import type { Attributes, SpanRecord } from '../trace/span.ts'
 import type { Clock } from './clock.ts'
 import { currentFrame, type Frame } from './context.ts'
@@ -45,6 +48,8 @@ export interface RecorderOptions {
   delivered?: () => void
   /** Last change before a span leaves; `undefined` drops it. */
   finish?: (span: SpanRecord) => SpanRecord | undefined
+  /** What `finish` redacts by: a replay is asked with redacted arguments, as its tape was recorded. */
+  redaction?: Redaction
 }
 
 export class Recorder {
@@ -96,6 +101,11 @@ export class Recorder {
   /** Whether bodies, arguments and results may be recorded here. */
   capturesContent(frame: Frame | undefined): boolean {
     return frame?.captureContent ?? this.options.captureContent
+  }
+
+  /** The value as it would be recorded; as it is without redaction. */
+  redacted(value: Json, path: string): Json {
+    return this.options.redaction?.value(value, path) ?? value
   }
 
   /** Runs `job` on a later turn of the event loop; what it throws is counted. */
@@ -183,7 +193,9 @@ export class Recorder {
   }
 
   private record(span: OpenSpan): SpanRecord {
-    const { frame, error } = span
+    const { frame } = span
+    // Messages of errors say addresses, and those may hold keys.
+    const error = span.error === undefined ? undefined : { type: span.error.type, message: withoutKeys(span.error.message) }
     const attributes = span.attributes
     if (frame?.session !== undefined) {
       attributes[genAi.sessionId] = frame.session

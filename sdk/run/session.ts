@@ -1,4 +1,4 @@
-// hg.session: who the work inside is done for.
+// hg.session and hg.captureContent: who the work inside is done for, and whether its content is recorded.
 import { currentFrame, enterFrame, type Frame } from './context.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -26,4 +26,10 @@ function frameOf({ id, user, tags }: SessionOptions): Frame {
     ...(user === undefined ? {} : { user }),
     ...(tags === undefined ? {} : { tags: { ...above?.tags, ...tags } }),
   }
+}
+
+/** Whether content is recorded of everything that `fn` starts; agents and tools inside may say otherwise. */
+export function withContent<Result>(capture: boolean, fn: () => Result): Result {
+  const above = currentFrame()
+  return enterFrame({ ...above, agents: above?.agents ?? [], captureContent: capture }, fn)
 }

@@ -19,6 +19,8 @@ export interface ToolOptions<Parameters extends StandardSchema | JsonSchema, Con
   parameters: Parameters
   /** What it does to the world: `none` computes, `read` looks, `write` changes. @default 'unknown', which is treated as `write` */
   effect?: Effect
+  /** False: its arguments and results are not recorded, nor the content of what runs in it. @default the run's */
+  captureContent?: boolean
   /** Gets the arguments after the schema's defaults and transforms, and whatever else the caller passes. */
   execute: (args: ArgumentsOf<Parameters>, ...context: Context) => Result
 }
@@ -45,7 +47,13 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
 ): Tool<ArgumentsOf<Parameters>, Context, Result> {
   const { name, description, parameters, execute } = options
   const effect = options.effect ?? 'unknown'
-  const tool: ToolIdentity = { name, effect, ...(isStandardSchema(parameters) ? { checked: (args) => checkedNow(parameters, args) } : {}) }
+  const { captureContent } = options
+  const tool: ToolIdentity = {
+    name,
+    effect,
+    ...(captureContent === undefined ? {} : { captureContent }),
+    ...(isStandardSchema(parameters) ? { checked: (args) => checkedNow(parameters, args) } : {}),
+  }
   const recorded = (args: ArgumentsOf<Parameters>, ...context: Context): Result => {
     if (recorder === undefined) return execute(args, ...context)
     const ids = context.map(callIdOf).find((id) => id !== undefined)
@@ -84,13 +92,13 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
 /** A call that no function was run for: an unknown tool, or arguments that the schema refuses. The tape is not touched. */
 export function recordRefusal(
   recorder: Recorder,
-  tool: { name: string; effect: Effect },
+  tool: { name: string; effect: Effect; captureContent?: boolean },
   callId: string | undefined,
   args: unknown,
   error: { type: string; message: string },
 ): void {
   recorder.guard(() => {
-    const frame = currentFrame()
+    const frame = frameFor(tool)
     const claim = claimCall(frame, tool.name, callId, args)
     const span = begin(recorder, frame, tool)
     span.error = error
@@ -113,7 +121,13 @@ async function check(parameters: StandardSchema | JsonSchema, value: Json | unde
 interface ToolIdentity {
   name: string
   effect: Effect
+  captureContent?: boolean
   checked?: (args: Json) => unknown
+}
+
+function frameFor({ captureContent }: { captureContent?: boolean }): Frame | undefined {
+  const frame = currentFrame()
+  return captureContent === undefined ? frame : { ...frame, agents: frame?.agents ?? [], captureContent }
 }
 
 /** What the schema gives, where it answers at once. */
@@ -131,7 +145,7 @@ function run<Result>(
   written: Json | undefined,
   execute: () => Result,
 ): Result {
-  const frame = currentFrame()
+  const frame = frameFor(tool)
   const begun = recorder.guard(
     () => ({
       span: begin(recorder, frame, tool),
@@ -174,7 +188,7 @@ function run<Result>(
     const call = serve()
     const asked: SeamToolCall = {
       name: tool.name,
-      arguments: written ?? call?.arguments ?? claim.given ?? null,
+      arguments: recorder.redacted(written ?? call?.arguments ?? claim.given ?? null, 'tool.arguments'),
       callId: claim.callId ?? call?.callId,
       effect: tool.effect,
       agents: frame.agents,
