@@ -2,4 +2,4 @@
 export { type LoopEnd, type LoopOptions, type LoopResult, runLoop } from './loop.ts'
 export { planIteration } from './plan.ts'
 export { LoopState } from './state.ts'
-export { type Iteration, type LoopFile, loopFileSchema, type PlannedStep, type StepName } from './types.ts'
+export { type Iteration, type LoopFile, loopFileSchema, type PlannedStep, type StepName, stepNames } from './types.ts'
