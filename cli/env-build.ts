@@ -10,7 +10,7 @@ import { parseRubric } from '../replay/rubric/parse-rubric.ts'
 import { type EpisodeQuery, openStore } from '../store/index.ts'
 import { countOf, feedbackOf, splitsOf, tagOf, timeOf } from './option-values.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
-import { inert } from './terminal.ts'
+import { inert, shellWord } from './terminal.ts'
 import { version } from './version.ts'
 
 interface BuildCommandOptions {
@@ -93,6 +93,10 @@ export function registerBuild(env: Command): void {
 }
 
 async function build(name: string, options: BuildCommandOptions): Promise<Built> {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,99}$/u.test(name))
+    throw new HomegroundError('invalid-argument', `${inert(name)} is no name for an environment`, {
+      hint: 'use letters, digits, dot, dash, underscore and space, at most 100; --out says in which folder it goes',
+    })
   const folder = options.out ?? name
   const harness = harnessOf(options, folder)
   const settings = {
@@ -257,9 +261,9 @@ function summaryOf({ file, folder, warnings }: Built): object {
 function builtText({ file, folder, survey, warnings }: Built): string {
   const shown = path.relative(process.cwd(), folder) || '.'
   return `${[
-    `built ${shown}: ${survey.tasks} tasks (unit ${file.unit}, harness ${file.harness.kind}) of ${survey.episodes} episodes`,
+    `built ${inert(shown)}: ${survey.tasks} tasks (unit ${file.unit}, harness ${file.harness.kind}) of ${survey.episodes} episodes`,
     `splits: ${survey.tasksOf.train} train, ${survey.tasksOf.validation} validation, ${survey.tasksOf.test} test; tools: ${Object.keys(file.tools).length}; tape entries: ${survey.tapeEntries}`,
     ...warnings.map((warning) => `warning: ${warning}`),
-    `next: homeground env verify ${shown}; then read ${path.join(shown, file.rubric)} and make it yours`,
+    `next: homeground env verify ${shellWord(shown)}; then read ${inert(path.join(shown, file.rubric))} and make it yours`,
   ].join('\n')}\n`
 }

@@ -5,7 +5,7 @@ import { type PassRates, passRates } from '../replay/compare/pass-rates.ts'
 import { checkFiles, type ImportOptions, type ImportSummary, importers, readTools, storeFiles } from '../store/import/index.ts'
 import { openStore } from '../store/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
-import { inert, table } from './terminal.ts'
+import { inert, shellWord, table } from './terminal.ts'
 
 /** Spans come through the collector's decoder. */
 const formats = [...importers, otlpJson]
@@ -66,7 +66,7 @@ function print({ rewards, ...summary }: ImportSummary, json: boolean): void {
     process.stdout.write(
       `\nrewards as published, ${scored.length} tasks:\n${table(['k', 'pass^k', 'pass@k', 'tasks'], rates.map(rateCells))}`,
     )
-  process.stdout.write(`\nnext: homeground traces list ${projects[0] ?? ''}\n`)
+  process.stdout.write(`\nnext: homeground traces list ${shellWord(projects[0] ?? '')}\n`)
 }
 
 function rateCells({ k, passHat, passAt, tasks }: PassRates): string[] {

@@ -2,9 +2,12 @@
 
 import { errorCodes, HomegroundError } from '@homeground/sdk/trace'
 import { CommanderError } from 'commander'
+import { systemError } from './system-error.ts'
+import { inert } from './terminal.ts'
 
 /** 2 for wrong use or settings, 3 for a failure: a crash must not read as an answer. */
-export function exitCodeOf(error: unknown): number {
+export function exitCodeOf(thrown: unknown): number {
+  const error = systemError(thrown) ?? thrown
   if (HomegroundError.is(error)) return errorCodes[error.code].exit
   if (error instanceof CommanderError) return 2
   return errorCodes.internal.exit
@@ -14,10 +17,14 @@ export function exitCodeOf(error: unknown): number {
 export function printError(error: unknown, options: { json: boolean }): void {
   const shown = describe(error)
   if (options.json) process.stderr.write(`${JSON.stringify({ error: shown })}\n`)
-  else process.stderr.write(`error: ${shown.message}\n${shown.hint ? `  hint: ${shown.hint}\n` : ''}  docs: docs/errors.md#${shown.code}\n`)
+  else
+    process.stderr.write(
+      `error: ${inert(shown.message, { multiline: true })}\n${shown.hint ? `  hint: ${shown.hint}\n` : ''}  docs: docs/errors.md#${shown.code}\n`,
+    )
 }
 
-function describe(error: unknown): { code: string; message: string; hint?: string } {
+function describe(thrown: unknown): { code: string; message: string; hint?: string } {
+  const error = systemError(thrown) ?? thrown
   if (HomegroundError.is(error)) return { code: error.code, message: error.message, hint: error.hint }
   if (error instanceof CommanderError) {
     // "error: option '--limit <N>' argument 'many' is invalid. Give a whole number of 1 or more."

@@ -10,6 +10,11 @@ export function inert(text: string, options: { multiline?: boolean } = {}): stri
   })
 }
 
+/** A word that a shell takes as it is: quoted where it must be, control characters made visible (then it is no longer the same word, but it does no harm). */
+export function shellWord(text: string): string {
+  return /^[\w./:@=+-]+$/.test(text) ? text : `'${inert(text).replaceAll("'", "'\\''")}'`
+}
+
 /** Columns as wide as their widest cell; cells are made inert. Ends with a line break. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows.map((row) => row.map((cell) => inert(cell)))]

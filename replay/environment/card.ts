@@ -7,7 +7,7 @@ import type { EnvironmentFile } from './types.ts'
 
 export function environmentCard(file: EnvironmentFile, rubric: Rubric, survey: Survey, folder: string): string {
   const { provenance, counts } = file
-  return `# ${file.name}
+  return `# ${plain(file.name)}
 
 An environment made of recorded traffic: ${counts['tasks']} tasks of unit \`${file.unit}\`, played by the harness \`${file.harness.kind}\`.
 ${harnessText[file.harness.kind]}
@@ -16,9 +16,9 @@ ${harnessText[file.harness.kind]}
 
 - Projects: ${list(provenance.projects)}; agents: ${list([...survey.agents])}; models: ${list([...survey.models.keys()])}
 - ${survey.episodes} episodes between ${provenance.from} and ${provenance.to}
-- Redacted: ${provenance.redacted ? 'yes' : 'no'}; licence: ${provenance.licence ?? 'not stated'}
-- Query: \`${JSON.stringify(file.built.query)}\`
-${[...survey.skipped].map(([reason, count]) => `- Left out: ${count} (${reason})\n`).join('')}
+- Redacted: ${provenance.redacted ? 'yes' : 'no'}; licence: ${plain(provenance.licence ?? 'not stated')}
+- Query: ${plain(JSON.stringify(file.built.query))}
+${[...survey.skipped].map(([reason, count]) => `- Left out: ${count} (${plain(reason)})\n`).join('')}
 ## What is in it
 
 | split | tasks | sessions |
@@ -35,15 +35,16 @@ Splits are by ${file.splitBy}, from a hash: a rebuild with more data moves no ta
 |---|---|---|---|---|
 ${Object.entries(file.tools)
   .map(
-    ([name, tool]) => `| ${name} | ${tool.effect ?? 'unknown'} | ${survey.tools.get(name)?.calls ?? 0} | ${tool.mode} | ${tool.onMiss} |`,
+    ([name, tool]) =>
+      `| ${plain(name)} | ${tool.effect ?? 'unknown'} | ${survey.tools.get(name)?.calls ?? 0} | ${tool.mode} | ${tool.onMiss} |`,
   )
   .join('\n')}
 
-Rubric: ${rubric.criteria.map((criterion) => `${criterion.name} (${criterion.type}, weight ${criterion.weight})`).join(', ')}.
+Rubric: ${rubric.criteria.map((criterion) => `${plain(criterion.name)} (${criterion.type}, weight ${criterion.weight})`).join(', ')}.
 
 ## How it is checked
 
-\`homeground env verify ${folder}\` plays each task against its own recording and says what is not reproduced, and why. \`homeground env audit ${folder}\` looks for ways to get a score that is not earned.
+\`homeground env verify ${plain(folder)}\` plays each task against its own recording and says what is not reproduced, and why. \`homeground env audit ${plain(folder)}\` looks for ways to get a score that is not earned.
 
 ## What it is not for
 
@@ -59,5 +60,13 @@ const harnessText: Record<EnvironmentFile['harness']['kind'], string> = {
 }
 
 function list(values: readonly string[]): string {
-  return values.length === 0 ? 'none named' : [...values].sort().join(', ')
+  return values.length === 0 ? 'none named' : [...values].sort().map(plain).join(', ')
 }
+
+/** Recorded text in Markdown: on one line, with nothing in it that a page or a terminal would obey. */
+function plain(text: string): string {
+  const shown = text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd').replace(/[<|`[\\]/g, '\\$&')
+  return shown.length > longest ? `${shown.slice(0, longest)}…` : shown
+}
+
+const longest = 1_000

@@ -12,6 +12,7 @@ export { episodeSchema, feedbackSchema, messageSchema, parseEpisode, toolDefinit
 export { type ErrorCode, errorCodes, HomegroundError } from './error.ts'
 export { asArray, asNumber, asObject, asText, isJson, jsonOrText, parseJson, sameJson, wellFormed } from './json.ts'
 export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines, readTextLines } from './json-lines.ts'
+export { removeLeftovers } from './leftovers.ts'
 export { defaultProject, normaliseSpan, projectOf } from './normalise.ts'
 export { type ParsePlace, parseInput } from './parse-input.ts'
 export type * from './row.ts'

@@ -1,8 +1,10 @@
 // JSON Lines files, compressed where the name ends in .gz: read as a stream with the line in every error, written whole or not at all.
+import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import { finished } from 'node:stream/promises'
 import zlib from 'node:zlib'
 import { HomegroundError } from './error.ts'
+import { removeLeftovers } from './leftovers.ts'
 
 export interface JsonLine {
   value: unknown
@@ -43,33 +45,78 @@ export async function* readJsonLines(path: string, options: ReadJsonLinesOptions
 export async function* readTextLines(path: string): AsyncGenerator<{ text: string; line: number; whole: boolean }, void, void> {
   let line = 0
   let pieces: string[] = []
-  for await (const chunk of textChunks(path)) {
-    let start = 0
-    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', start)) {
-      pieces.push(chunk.slice(start, end))
-      line += 1
-      yield { text: withoutMark(pieces.join(''), line), line, whole: true }
-      pieces = []
-      start = end + 1
+  try {
+    for await (const chunk of textChunks(path)) {
+      let start = 0
+      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', start)) {
+        pieces.push(chunk.slice(start, end))
+        line += 1
+        yield { text: withoutMark(pieces.join(''), line), line, whole: true }
+        pieces = []
+        start = end + 1
+      }
+      if (start < chunk.length) pieces.push(chunk.slice(start))
     }
-    if (start < chunk.length) pieces.push(chunk.slice(start))
+  } catch (error) {
+    if (!(error instanceof NotUtf8)) throw error
+    throw new HomegroundError('invalid-input', `${path}:${line + 1}: not UTF-8 text`, {
+      hint: 'save the file in UTF-8 (iconv -f … -t UTF-8); in another encoding its text would be stored changed',
+    })
   }
   if (pieces.length > 0) yield { text: withoutMark(pieces.join(''), line + 1), line: line + 1, whole: false }
 }
 
+/** Whole characters, chunk by chunk. @throws HomegroundError not-found, invalid-input; NotUtf8 after all lines that can be read */
 async function* textChunks(path: string): AsyncGenerator<string> {
   const file = fs.createReadStream(path)
   const bytes = path.endsWith('.gz') ? file.pipe(zlib.createGunzip()) : file
   // `pipe` does not hand errors on.
   if (bytes !== file) file.on('error', (error) => bytes.destroy(error))
-  bytes.setEncoding('utf8')
+  let rest: Buffer = Buffer.alloc(0)
   try {
-    for await (const chunk of bytes) yield String(chunk)
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      const joined = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const end = wholeCharacters(joined)
+      rest = joined.subarray(end)
+      yield* checkedText(joined.subarray(0, end))
+    }
+    // Half a character at the end is a torn line: whoever reads it knows what to do with one.
+    if (rest.length > 0) yield rest.toString('utf8')
   } catch (cause) {
-    throw readError(path, cause)
+    throw cause instanceof NotUtf8 ? cause : readError(path, cause)
   } finally {
     file.destroy()
   }
+}
+
+class NotUtf8 extends Error {}
+
+/** The text; where a byte of it is not UTF-8, the lines before that one, and then the error. */
+function* checkedText(bytes: Buffer): Generator<string> {
+  const text = bytes.toString('utf8')
+  // The mark that stands for what cannot be read may also be meant.
+  if (!text.includes('\ufffd') || isUtf8(bytes)) {
+    yield text
+    return
+  }
+  for (let start = 0; ; ) {
+    const end = bytes.indexOf(0x0a, start) + 1
+    const line = bytes.subarray(start, end === 0 ? bytes.length : end)
+    if (!isUtf8(line)) throw new NotUtf8()
+    yield line.toString('utf8')
+    start = end
+  }
+}
+
+/** Where the last character that is whole ends: a chunk may end within one. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if ((byte & 0xc0) === 0x80) continue
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return length > back ? bytes.length - back : bytes.length
+  }
+  return bytes.length
 }
 
 function readError(path: string, cause: unknown): HomegroundError {
@@ -114,14 +161,19 @@ export class JsonLinesWriter {
       gzip.pipe(this.file)
       this.out = gzip
     } else this.out = this.file
-    this.file.on('error', (error) => {
+    this.file.on('error', (error: NodeJS.ErrnoException) => {
+      // A write that fails does not say of which file.
+      error.path ??= path
       this.failure = error
     })
   }
 
   /** @throws HomegroundError invalid-argument: appending to a .gz file, whose torn end could not be told from its middle */
   static async open(path: string, options: { append?: boolean } = {}): Promise<JsonLinesWriter> {
-    if (options.append !== true) return new JsonLinesWriter(path, `${path}.${process.pid}.tmp`)
+    if (options.append !== true) {
+      removeLeftovers(path)
+      return new JsonLinesWriter(path, `${path}.${process.pid}.tmp`)
+    }
     if (path.endsWith('.gz')) {
       throw new HomegroundError('invalid-argument', `${path}: a compressed file cannot be appended to`, {
         hint: 'append to a plain .jsonl file',

@@ -1,5 +1,5 @@
 // Homeground's own episode files: one episode a line, messages as differences (docs/formats.md).
-import { expandEpisodeLine, feedbackRowsOfEpisode, rowsOfEpisode } from '@homeground/sdk/trace'
+import { expandEpisodeLine, feedbackRowsOfEpisode, HomegroundError, rowsOfEpisode } from '@homeground/sdk/trace'
 import { readRecords } from './read-records.ts'
 import type { Importer } from './types.ts'
 
@@ -10,7 +10,12 @@ export const episode: Importer = {
     for await (const { value, place } of readRecords(file)) {
       const read = expandEpisodeLine(value, place)
       const kept = settings.project === undefined ? read : { ...read, project: settings.project }
-      yield { rows: rowsOfEpisode(kept), feedback: feedbackRowsOfEpisode(kept) }
+      const rows = rowsOfEpisode(kept)
+      if (rows.length === 0)
+        throw new HomegroundError('invalid-input', `${place}: an episode without a step and without an agent holds nothing to store`, {
+          hint: 'take that line out',
+        })
+      yield { rows, feedback: feedbackRowsOfEpisode(kept) }
     }
   },
 }

@@ -68,8 +68,9 @@ export async function checkFiles(files: readonly string[], format: string, optio
   const projects = new Set<string>()
   for (const file of files) {
     summary.files += 1
+    const before = summary.episodes
     for await (const { rows, feedback, episodes = 1 } of importer.read(file, settings)) {
-      summary.episodes += episodes
+      if (rows.length > 0) summary.episodes += episodes
       for (const row of rows) {
         projects.add(row.project)
         if (row.kind === 'model') summary.modelCalls += 1
@@ -79,6 +80,8 @@ export async function checkFiles(files: readonly string[], format: string, optio
       noteReward(summary.rewards, rows, feedback)
       options.onProgress?.({ phase: 'checking', file, episodes: summary.episodes })
     }
+    if (summary.episodes === before)
+      throw new HomegroundError('invalid-input', `${file} holds no episode`, { hint: 'check the file, and that --format is what it is' })
   }
   summary.projects = [...projects].sort()
   return summary

@@ -128,6 +128,10 @@ describe('homeground env and run', () => {
   })
 
   test.each([
+    [['env', 'build', '../elsewhere', '--episodes', 'episodes.jsonl'], '../elsewhere is no name for an environment'],
+    [['env', 'build', 'a\u001b[31mb', '--episodes', 'episodes.jsonl'], 'is no name for an environment'],
+    [['env', 'build', 'x', '--episodes', 'episodes.jsonl', '--out', '/dev/null/x'], 'a part of the path is a file'],
+    [['run', 'air', '--arm', 'a=recorded', '--out', '/dev/null/x'], 'a part of the path is a file'],
     [['env', 'build', 'x', '--episodes', 'nowhere.jsonl', '--out', 'x'], 'nowhere.jsonl does not exist'],
     [['env', 'build', 'x', '--episodes', 'episodes.jsonl', '--harness', 'module', '--out', 'x'], 'harness module needs --module'],
     [['env', 'verify', 'nowhere'], 'there is no such environment folder'],

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -38,6 +39,26 @@ describe('readJsonLines', () => {
       { value: long, line: 1 },
       { value: long, line: 2 },
     ])
+  })
+
+  test('names the line that is not UTF-8, after all lines before it; a replacement mark that is meant passes', async () => {
+    const good = `${JSON.stringify({ text: 'a \ufffd b' })}\n`
+    put('meant.jsonl', good)
+    expect(await all('meant.jsonl')).toEqual([{ value: { text: 'a \ufffd b' }, line: 1 }])
+    put('latin.jsonl', Buffer.concat([Buffer.from(good), Buffer.from('"caf\xe9"\n', 'latin1'), Buffer.from(good)]))
+    const read: unknown[] = []
+    await expect(
+      (async () => {
+        for await (const line of readJsonLines(path.join(folder, 'latin.jsonl'))) read.push(line)
+      })(),
+    ).rejects.toMatchObject({ code: 'invalid-input', message: `${path.join(folder, 'latin.jsonl')}:2: not UTF-8 text` })
+    expect(read).toEqual([{ value: { text: 'a \ufffd b' }, line: 1 }])
+  })
+
+  test('takes a last line that was cut within a character for a torn one', async () => {
+    put('torn.jsonl', Buffer.from('1\n"é').subarray(0, 4))
+    expect(await all('torn.jsonl', { tornTail: 'skip' })).toEqual([{ value: 1, line: 1 }])
+    await expect(all('torn.jsonl')).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
   test('opens .gz, also one of several members', async () => {
@@ -115,4 +136,15 @@ describe('JsonLinesWriter', () => {
       code: 'invalid-argument',
     })
   })
+})
+
+test('what a killed writer left beside a file goes when the file is written again; a live one’s stays', async () => {
+  const dead = spawnSync(process.execPath, ['--version']).pid
+  put(`a.jsonl.${dead}.tmp`, 'half')
+  put(`a.jsonl.${process.ppid}.tmp`, 'another process, at work')
+  put(`b.jsonl.${dead}.tmp`, 'of another file')
+  const writer = await JsonLinesWriter.open(path.join(folder, 'a.jsonl'))
+  await writer.write(1)
+  await writer.close()
+  expect(fs.readdirSync(folder).toSorted()).toEqual(['a.jsonl', `a.jsonl.${process.ppid}.tmp`, `b.jsonl.${dead}.tmp`].toSorted())
 })

@@ -232,8 +232,18 @@ describe('importFiles', () => {
       '{"messages":[{"role":"user","content":"a"}]}',
       'messages: expected at least one assistant message',
     ],
-    ['episode', formatEpisodeLine(episode([])), '{"format":1}', 'id: '],
-    ['episode', formatEpisodeLine(episode([])), '{"format":1', 'not JSON'],
+    [
+      'episode',
+      formatEpisodeLine(episode([modelCall('1'.padStart(16, '0'), [text('user', 'q')], [text('assistant', 'a')])])),
+      '{"format":1}',
+      'id: ',
+    ],
+    [
+      'episode',
+      formatEpisodeLine(episode([modelCall('1'.padStart(16, '0'), [text('user', 'q')], [text('assistant', 'a')])])),
+      '{"format":1',
+      'not JSON',
+    ],
   ])('stores nothing of a %s file with a broken line, and names the place', async (format, good, bad, fault) => {
     const file = path.join(folder, `broken-${format}.jsonl`)
     fs.writeFileSync(file, `${good}\n${bad}\n`)
@@ -244,6 +254,31 @@ describe('importFiles', () => {
     })
     await expect(importFiles(store, [file], format)).rejects.toThrow(fault)
     expect(store.inserts).toBe(0)
+  })
+
+  test.each([
+    ['a content that is a number', { role: 'user', content: 5 }, /:1: messages[.[]0\]?\.content/],
+    ['a part without a type', { role: 'user', content: [{ x: 1 }] }, /:1: messages[.[]0\]?\.content/],
+    ['a call without a function', { role: 'assistant', tool_calls: [{ id: 'a', function: null }] }, /:1: messages[.[]0\]?\.tool_calls/],
+    ['an id that is a number', { role: 'assistant', tool_calls: [{ id: 1, function: { name: 'f' } }] }, /:1: messages[.[]0\]?\.tool_calls/],
+  ])('refuses %s with its place', async (_, message, place) => {
+    const file = path.join(folder, 'odd.jsonl')
+    fs.writeFileSync(file, `${JSON.stringify({ messages: [message, { role: 'assistant', content: 'y' }] })}\n`)
+    await expect(importFiles(memoryStore(), [file], 'openai-messages')).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringMatching(place),
+    })
+  })
+
+  test('refuses a file without an episode, and an episode that holds nothing to store', async () => {
+    const file = path.join(folder, 'empty.jsonl')
+    fs.writeFileSync(file, '\n')
+    await expect(importFiles(memoryStore(), [file], 'episode')).rejects.toMatchObject({ message: `${file} holds no episode` })
+    const hollow = { format: 1, id: 'a'.repeat(32), trace: 'a'.repeat(32), project: 'p', tags: {}, startedAt: '2026-01-01T00:00:00.000Z' }
+    fs.writeFileSync(file, `${JSON.stringify({ ...hollow, durationMs: 0, steps: [], feedback: [], source: { kind: 'trace' } })}\n`)
+    await expect(importFiles(memoryStore(), [file], 'episode')).rejects.toMatchObject({
+      message: expect.stringMatching(/empty\.jsonl:1: an episode without a step and without an agent/),
+    })
   })
 
   test('says which formats there are, and which file is not there', async () => {
