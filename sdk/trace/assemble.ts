@@ -26,7 +26,7 @@ interface Assembled {
 }
 
 function assembleTrace(rows: readonly SpanRow[], feedback: readonly FeedbackRow[]): Episode[] {
-  const tree = new SpanTree(rows)
+  const tree = new SpanTree(withoutEchoes(rows))
   const groups = groupBy(tree.inOrder(), (row) => tree.topAgentOf(row)?.spanId ?? '')
   const loose = (groups.get('') ?? []).filter((row) => row.kind !== 'other')
   groups.delete('')
@@ -74,7 +74,7 @@ function assembleEpisode(id: string, members: readonly SpanRow[], tree: SpanTree
 function stepsOf(members: readonly SpanRow[], top: SpanRow | undefined, tree: SpanTree): { steps: Step[]; spans: Map<string, string> } {
   const spans = new Map<string, string>()
   for (const row of members) spans.set(row.spanId, row === top ? '' : row.spanId)
-  const calls = foldAttempts(withoutEchoes(members.filter((row) => row.kind === 'model')))
+  const calls = foldAttempts(members.filter((row) => row.kind === 'model'))
   const folded = new Map(calls.map((attempts) => [attempts[0].spanId, attempts]))
   for (const attempts of calls) for (const row of attempts) spans.set(row.spanId, (attempts.at(-1) ?? row).spanId)
   const steps = members.flatMap((row): Step[] => {
@@ -89,10 +89,12 @@ function stepsOf(members: readonly SpanRow[], top: SpanRow | undefined, tree: Sp
   return { steps: withChosenOutputs(steps), spans }
 }
 
-/** Without another instrumentation's spans of calls that we recorded ourselves, told by the response's id. */
-function withoutEchoes(calls: readonly SpanRow[]): SpanRow[] {
+/** Another instrumentation's spans of calls that we recorded ourselves, told by the response's id, are no calls: they only carry parents through. */
+function withoutEchoes(rows: readonly SpanRow[]): readonly SpanRow[] {
+  const calls = rows.filter((row) => row.kind === 'model' && row.responseId !== '')
   const ours = new Set(calls.filter((row) => dialectOf(row.api) !== undefined).map((row) => row.responseId))
-  return calls.filter((row) => dialectOf(row.api) !== undefined || row.responseId === '' || !ours.has(row.responseId))
+  const echoes = new Set(calls.filter((row) => dialectOf(row.api) === undefined && ours.has(row.responseId)))
+  return echoes.size === 0 ? rows : rows.map((row) => (echoes.has(row) ? { ...row, kind: 'other' } : row))
 }
 
 function spanOfTime(members: readonly SpanRow[]): Pick<Episode, 'startedAt' | 'durationMs'> {

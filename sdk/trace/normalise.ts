@@ -3,7 +3,7 @@ import { exceptionEvent, genAi, homeground, operation, operationDetailsEvent } f
 import { emptyRow } from './empty-row.ts'
 import { finishReason } from './finish-reason.ts'
 import { foreignColumns } from './foreign/index.ts'
-import { semconvBody } from './foreign/semconv.ts'
+import { dropMessages, semconv, semconvBody } from './foreign/semconv.ts'
 import type { RowKind, SpanRow } from './row.ts'
 import type { Attributes, SpanRecord } from './span.ts'
 import { put, SpanAttributes, textOf } from './span-attributes.ts'
@@ -110,7 +110,7 @@ function fillError(row: SpanRow, span: SpanRecord, attributes: SpanAttributes): 
 }
 
 function fillModel(row: SpanRow, attributes: SpanAttributes): void {
-  row.api = attributes.text(homeground.api) || 'semconv'
+  row.api = attributes.text(homeground.api) || semconv.api
   row.provider = attributes.text(genAi.providerName)
   row.model = attributes.text(genAi.requestModel)
   row.responseModel = attributes.text(genAi.responseModel)
@@ -124,9 +124,9 @@ function fillModel(row: SpanRow, attributes: SpanAttributes): void {
   fillCount(row, 'firstChunkMs', attributes.number(homeground.firstChunkMs))
   row.attempt = attributes.number(homeground.attempt) ?? 1
   row.partial = attributes.flag(homeground.partial)
-  // Beside a body of ours (`emitMessages`) they say the same once more.
-  const described = semconvBody(attributes)
-  row.requestBody = attributes.text(homeground.requestBody) || described
+  row.requestBody = attributes.text(homeground.requestBody)
+  if (row.requestBody !== '') dropMessages(attributes)
+  else if (row.api === semconv.api) row.requestBody = semconvBody(attributes)
   row.responseBody = attributes.text(homeground.responseBody)
 }
 

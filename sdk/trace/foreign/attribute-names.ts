@@ -6,6 +6,7 @@ export const openInference = {
   system: 'llm.system',
   model: 'llm.model_name',
   parameters: 'llm.invocation_parameters',
+  finishReason: 'llm.finish_reason',
   promptTokens: 'llm.token_count.prompt',
   completionTokens: 'llm.token_count.completion',
   cacheRead: 'llm.token_count.prompt_details.cache_read',

@@ -2,6 +2,7 @@
 
 import { readArguments } from '../dialects/tool-arguments.ts'
 import type { Json, Message, Part, ToolCallPart } from '../episode.ts'
+import { finishReason } from '../finish-reason.ts'
 import { asObject, asText, jsonOrText } from '../json.ts'
 import type { SpanAttributes } from '../span-attributes.ts'
 import { openInference as names } from './attribute-names.ts'
@@ -34,18 +35,21 @@ export const openInference: ForeignReader = {
     model: '',
     messages: messagesOf(body, names.inputMessages),
     tools: objects(unflattened(body, names.tools)).flatMap((item) => toolDefinition(asObject(item['tool'])?.['json_schema']) ?? []),
-    parameters: asObject(parsed(body[names.parameters])) ?? {},
+    parameters: parametersOf(body),
   }),
   readOutputs: (body) => messagesOf(body, names.outputMessages),
 }
 
 function modelColumns(attributes: SpanAttributes): ForeignColumnsOf<'model'> {
+  const reasons = attributes.texts(names.finishReason)
   const columns = {
     kind: 'model' as const,
     api: openInference.api,
     provider: attributes.text(names.provider) || attributes.text(names.system),
     model: attributes.text(names.model),
+    ...(reasons.length === 0 ? {} : { finishReasons: reasons.map(finishReason) }),
     ...defined({
+      ...responseNames(attributes),
       inputTokens: attributes.number(names.promptTokens),
       outputTokens: attributes.number(names.completionTokens),
       cacheReadTokens: attributes.number(names.cacheRead),
@@ -54,6 +58,20 @@ function modelColumns(attributes: SpanAttributes): ForeignColumnsOf<'model'> {
     }),
   }
   return { ...columns, requestBody: JSON.stringify(attributes.json([names.llm])) }
+}
+
+/** The id and model of the answer stand nowhere but in the provider's own answer, which is there where it was not streamed. It is not taken: it holds more than messages. */
+function responseNames(attributes: SpanAttributes): { responseId?: string; responseModel?: string } {
+  const answer = attributes.peek(names.outputValue)
+  if (!answer.startsWith('{')) return {}
+  const sent = asObject(jsonOrText(answer))
+  return defined({ responseId: asText(sent?.['id']), responseModel: asText(sent?.['model']) })
+}
+
+/** What of the request is neither message nor tool; the model has a column of its own. */
+function parametersOf(body: ForeignBody): { [key: string]: Json } {
+  const { model: _model, messages: _messages, tools: _tools, ...parameters } = asObject(parsed(body[names.parameters])) ?? {}
+  return parameters
 }
 
 function valuesOf<In extends string, Out extends string>(

@@ -28,10 +28,16 @@ export const semconv: ForeignReader = {
   },
 }
 
-/** The body of a model call's row: '' where no content was captured. */
+/** The body of a model call's row: its messages, where content was captured, and its parameters; '' where there is neither. */
 export function semconvBody(attributes: SpanAttributes): string {
-  const body: ForeignBody = attributes.json(names)
-  return Object.keys(body).length === 0 ? '' : JSON.stringify({ ...attributes.json([requestPrefix]), ...body })
+  const body: ForeignBody = { ...attributes.json([requestPrefix]), ...attributes.json(names) }
+  // The model has a column of its own.
+  return Object.keys(body).every((name) => name === genAi.requestModel) ? '' : JSON.stringify(body)
+}
+
+/** Beside a body of ours (`emitMessages`) the messages say the same once more: they are taken and let go. */
+export function dropMessages(attributes: SpanAttributes): void {
+  attributes.json(names)
 }
 
 function instructions(value: Json | undefined): Message[] {
