@@ -7,12 +7,12 @@ import { NodeSDK } from '@opentelemetry/sdk-node'
 const require = createRequire(import.meta.url)
 const [who, baseURL, mode] = process.argv.slice(2)
 const packages = {
-  both: '@traceloop/instrumentation-openai',
-  traceloop: '@traceloop/instrumentation-openai',
-  openinference: '@arizeai/openinference-instrumentation-openai',
-  opentelemetry: '@opentelemetry/instrumentation-openai',
+  both: () => import('@traceloop/instrumentation-openai'),
+  traceloop: () => import('@traceloop/instrumentation-openai'),
+  openinference: () => import('@arizeai/openinference-instrumentation-openai'),
+  opentelemetry: () => import('@opentelemetry/instrumentation-openai'),
 }
-const { OpenAIInstrumentation } = packages[who] === undefined ? {} : require(packages[who])
+const { OpenAIInstrumentation } = (await packages[who]?.()) ?? {}
 const instrumentations = OpenAIInstrumentation === undefined ? [] : [new OpenAIInstrumentation()]
 const sdk = new NodeSDK({ serviceName: 'shop', instrumentations })
 sdk.start()
