@@ -27,7 +27,7 @@ interface CommandOptions {
   margin?: number
   pairs?: number
   nearDuplicates?: number
-  reasoning?: 'drop' | 'keep'
+  reasoning?: 'drop' | 'keep' | string[]
   tools?: 'list' | 'json'
   invalidArguments?: 'drop' | 'keep'
   arm?: string[]
@@ -63,7 +63,12 @@ export function register(program: Command): void {
     .option('--margin <N>', 'least difference of score between the sides of a pair', numberOf)
     .option('--pairs <N>', 'most pairs of one task', countOf, 1)
     .option('--near-duplicates <SHARE>', 'drop rows that share so much of their word runs with an earlier one, e.g. 0.9', numberOf)
-    .addOption(new Option('--reasoning <HOW>', 'into reasoning_content, or left out').choices(['drop', 'keep']).default('drop'))
+    .option(
+      '--reasoning <HOW>',
+      'drop, keep (into reasoning_content), or the providers whose is kept, e.g. deepseek,vllm',
+      reasoningOption,
+      'drop',
+    )
     .addOption(new Option('--tools <HOW>', 'tools and arguments as values, or as JSON text').choices(['list', 'json']).default('list'))
     .addOption(
       new Option('--invalid-arguments <HOW>', 'episodes with a call whose arguments are not JSON')
@@ -171,6 +176,10 @@ function print(written: WrittenDataset, json: boolean): void {
     lines.push(`  where each row came from: ${inert(written.files.sources)}; report: ${inert(written.files.report)}`)
   }
   process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function reasoningOption(text: string): 'drop' | 'keep' | string[] {
+  return text === 'drop' || text === 'keep' ? text : text.split(',').map((name) => name.trim())
 }
 
 function numberOf(text: string): number {

@@ -6,9 +6,11 @@ import { formatNamed, formats } from '../formats/index.ts'
 import { type MessageStyle, type Row, rowMessages } from '../formats/messages.ts'
 import { answerRow, preferenceRow } from '../formats/preference.ts'
 import { sftRow } from '../formats/sft.ts'
+import { tokenRows } from '../formats/tokens.ts'
 import { Duplicates } from './duplicates.ts'
 import { pairsOf } from './pairs.ts'
 import { judge } from './quality.ts'
+import { withReasoningOf } from './reasoning.ts'
 import { candidateKey, selectCandidates } from './selection.ts'
 import type { Turn } from './threads.ts'
 import { countTokens, summariseTokens } from './token-counts.ts'
@@ -24,11 +26,15 @@ export async function makeDataset(
   onRow: (made: DatasetRow) => Promise<void>,
 ): Promise<DatasetReport> {
   const { kind, dialect } = formats[formatNamed(options.format)]
-  const style: MessageStyle = { dialect, tools: options.tools ?? 'list', reasoning: options.reasoning ?? 'drop' }
+  const style: MessageStyle = {
+    dialect,
+    tools: options.tools ?? 'list',
+    reasoning: options.reasoning === undefined || options.reasoning === 'drop' ? 'drop' : 'keep',
+  }
   const selection = await selectCandidates(source, options, kind === 'episodes')
   const making = new Making(options, style, onRow)
   for (const { id, reason } of selection.dropped) making.drop(id, reason)
-  const chosen = chosenOf(source, selection.chosen)
+  const chosen = chosenOf(source, selection.chosen, options)
   if (kind === 'episodes') await makeEpisodes(chosen, making)
   else if (kind === 'answers') await makeAnswers(chosen, making)
   else if (kind === 'pairs') await makePairs(chosen, selection.chosenOfTask, making)
@@ -79,9 +85,12 @@ class Making {
   }
 }
 
-async function* chosenOf(source: DatasetSource, keys: ReadonlySet<string>): AsyncGenerator<Candidate> {
+async function* chosenOf(source: DatasetSource, keys: ReadonlySet<string>, { reasoning }: DatasetOptions): AsyncGenerator<Candidate> {
   let place = 0
-  for await (const candidate of source.candidates()) if (keys.has(candidateKey(place++, candidate.episode.id))) yield candidate
+  for await (const candidate of source.candidates()) {
+    if (!keys.has(candidateKey(place++, candidate.episode.id))) continue
+    yield typeof reasoning === 'object' ? { ...candidate, episode: withReasoningOf(candidate.episode, reasoning) } : candidate
+  }
 }
 
 async function makeEpisodes(candidates: AsyncIterable<Candidate>, making: Making): Promise<void> {
@@ -92,7 +101,14 @@ async function makeEpisodes(candidates: AsyncIterable<Candidate>, making: Making
       continue
     }
     making.invalidArguments += invalidArguments
-    for (const thread of threads) await making.add(candidate.episode.id, sftRow(thread, making.style), thread.turns, originOf([candidate]))
+    const rows = threads.map((thread) =>
+      making.options.format === 'trl-tokens' ? tokenRows(thread) : [{ row: sftRow(thread, making.style), turns: thread.turns }],
+    )
+    // Half of an episode's tokens would leave the other half out without a word.
+    if (rows.includes(undefined)) making.drop(candidate.episode.id, 'no-tokens')
+    else
+      for (const { row, turns } of rows.flatMap((each) => each ?? []))
+        await making.add(candidate.episode.id, row, turns, originOf([candidate]))
   }
 }
 

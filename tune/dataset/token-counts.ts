@@ -7,6 +7,8 @@ const charactersAToken = 4
 
 /** `turns` are those that the row trains, in order. */
 export function countTokens(row: Row, turns: readonly Turn[]): RowOrigin['tokens'] {
+  const { labels } = row
+  if (Array.isArray(labels)) return { count: labels.length, exact: true, trained: labels.filter((label) => label !== -100).length }
   const last = turns.at(-1)?.call.response?.usage
   const outputs = turns.map(({ call }) => call.response?.usage.outputTokens)
   if (last?.inputTokens !== undefined && outputs.every((count) => count !== undefined)) {

@@ -16,6 +16,7 @@ export type DropReason =
   | 'invalid-arguments'
   | 'below-threshold'
   | 'not-best'
+  | 'no-tokens'
   | 'duplicate'
 
 /** An episode that may give rows. */
@@ -54,8 +55,8 @@ export interface DatasetOptions {
   margin?: number
   /** Pairs a task. @default 1 */
   pairs?: number
-  /** @default drop */
-  reasoning?: 'drop' | 'keep'
+  /** Or the providers whose reasoning is kept. @default drop */
+  reasoning?: 'drop' | 'keep' | readonly string[]
   /** @default list */
   tools?: 'list' | 'json'
   /** What to do with turns whose arguments are not JSON. @default drop */

@@ -6,7 +6,8 @@ export type FormatKind = 'episodes' | 'pairs' | 'answers' | 'groups'
 
 export const formats = {
   'trl-sft': { kind: 'episodes', dialect: 'trl', summary: 'supervised fine-tuning with TRL' },
-  'openai-sft': { kind: 'episodes', dialect: 'openai', summary: "OpenAI's supervised fine-tuning" },
+  'trl-tokens': { kind: 'episodes', dialect: 'trl', summary: 'supervised fine-tuning on the very token ids that were sampled' },
+  'openai-sft': { kind: 'episodes', dialect: 'openai', summary: "OpenAI's supervised fine-tuning (Together and others take it too)" },
   'trl-dpo': { kind: 'pairs', dialect: 'trl', summary: 'preference pairs with TRL' },
   'openai-dpo': { kind: 'pairs', dialect: 'openai', summary: "OpenAI's preference fine-tuning" },
   'trl-kto': { kind: 'answers', dialect: 'trl', summary: 'single answers, good or bad, with TRL' },

@@ -201,6 +201,49 @@ describe('rows of supervised fine-tuning', () => {
   })
 })
 
+describe('reasoning', () => {
+  test('is kept of the providers that are named, and of no other', async () => {
+    const thinks = (content: string): Message => assistant({ type: 'reasoning', content: `why ${content}` }, { type: 'text', content })
+    const first = model([user], thinks('A'), { provider: 'deepseek' })
+    const second = model([user, thinks('A'), text('user', 'And?')], thinks('B'), { provider: 'openai' })
+    const kept = async (reasoning: DatasetOptions['reasoning']) => {
+      const { rows } = await dataset([candidate([first, second])], { format: 'trl-sft', ...(reasoning === undefined ? {} : { reasoning }) })
+      return JSON.stringify(rows).match(/why ./g)
+    }
+    expect([await kept('keep'), await kept(['deepseek']), await kept(['nobody']), await kept(undefined)]).toEqual([
+      ['why A', 'why B'],
+      ['why A'],
+      null,
+      null,
+    ])
+  })
+})
+
+describe('rows of token ids', () => {
+  const sampled = (promptIds: number[], completionIds: number[]): Partial<ModelCall> => ({ tokens: { promptIds, completionIds } })
+
+  test('stitch turns whose prompts go on with exactly the tokens before them, and train what was sampled', async () => {
+    const steps = [
+      model([user], says('A'), sampled([1, 2], [3, 4])),
+      model([user, says('A'), text('user', 'x')], says('B'), sampled([1, 2, 3, 4, 5], [6])),
+      model([user, says('A'), text('user', 'x'), says('B'), text('user', 'y')], says('C'), sampled([1, 2, 9], [7])),
+    ]
+    const { rows, report } = await dataset([candidate(steps)], { format: 'trl-tokens' })
+    expect(rows).toEqual([
+      { input_ids: [1, 2, 3, 4, 5, 6], labels: [-100, -100, 3, 4, -100, 6] },
+      { input_ids: [1, 2, 9, 7], labels: [-100, -100, -100, 7] },
+    ])
+    expect(report.tokens).toEqual({ p50: 4, p95: 6, max: 6, exactShare: 1, trainedShare: 0.4 })
+  })
+
+  test('are not made of an episode with a turn that carries none', async () => {
+    const whole = candidate([model([user], says('A'), sampled([1], [2]))])
+    const half = candidate([model([user], says('A'), sampled([1], [2])), model([user, says('A'), text('user', 'x')], says('B'))])
+    const { rows, report } = await dataset([whole, half], { format: 'trl-tokens' })
+    expect([rows.length, report.dropped]).toEqual([1, { 'no-tokens': [half.episode.id] }])
+  })
+})
+
 describe('rows of preference training', () => {
   const run = (score: number | null, outputs: Message[], id: string, answer = 'found'): Candidate => {
     const [first, second] = outputs
@@ -331,7 +374,7 @@ test('a thread knows its tools from all of its calls', () => {
 test('an unknown format is refused with those that there are', async () => {
   await expect(dataset([], { format: 'csv' })).rejects.toMatchObject({
     code: 'unknown-format',
-    hint: expect.stringContaining('trl-sft, openai-sft'),
+    hint: expect.stringContaining('trl-sft, trl-tokens, openai-sft'),
   })
 })
 
