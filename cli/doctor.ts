@@ -10,6 +10,7 @@ import { engineFolder, locateEngine, openStore, readSettings, startEngine, store
 import { pythonState } from '../tune/train/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
+import { unseenClients } from './unseen-clients.ts'
 
 const run = promisify(execFile)
 
@@ -29,7 +30,7 @@ export function register(program: Command): void {
     .addOption(folderOption())
     .action(async (options: { folder?: string }, command: Command) => {
       const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
-      const findings = [node(), ...(await store(environment)), await java(), await python(environment), await cuda()]
+      const findings = [node(), ...(await store(environment)), await java(), await python(environment), await cuda(), ...clients()]
       if (wantsJson(command)) process.stdout.write(`${JSON.stringify(findings)}\n`)
       else for (const finding of findings) process.stdout.write(line(finding))
       if (findings.some(({ state, needed }) => needed && state === 'missing')) process.exitCode = 1
@@ -115,6 +116,23 @@ async function cuda(): Promise<Finding> {
   if (gpu === undefined)
     return { part: 'CUDA', state: 'missing', needed: false, says: 'no NVIDIA driver answers: the trainer will use the CPU' }
   return { part: 'CUDA', state: 'ok', needed: false, says: gpu }
+}
+
+/** HTTP clients of the project in this folder whose calls the SDK does not see. */
+function clients(): Finding[] {
+  let text: string
+  try {
+    text = fs.readFileSync('package.json', 'utf8')
+  } catch {
+    return []
+  }
+  return unseenClients(text).map(({ name, mend }) => ({
+    part: 'Recording',
+    state: 'missing' as const,
+    needed: false,
+    says: `${name} does not use fetch: model calls made through it are not recorded (docs/sdk/what-fetch-cannot-see.md)`,
+    mend,
+  }))
 }
 
 /** The first line that a program prints (java prints on stderr); undefined where it is not there. */

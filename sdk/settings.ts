@@ -7,6 +7,7 @@ import { type BuiltInRedactor, redactorOrder } from './privacy/redactors.ts'
 import type { Canary } from './run/variant.ts'
 import { HomegroundError } from './trace/error.ts'
 
+/** What `homeground()` may be told; what is left out comes from the environment. */
 export interface HomegroundOptions {
   /** What the episodes belong to: one product, one project. */
   project: string

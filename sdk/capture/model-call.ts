@@ -23,6 +23,7 @@ const assemblers: Record<string, () => StreamAssembler> = {
   'anthropic.messages': assembleAnthropicMessages,
 }
 
+/** A call of a model, its HTTP attempts folded into one. */
 export class ModelCall implements BodyWatcher, ModelTurn {
   readonly served = new Set<number>()
   private readonly recorder: Recorder

@@ -1,6 +1,7 @@
 // What a `fetch` call says, as far as it is a model call's request. Reads the arguments and changes nothing.
 import { type Endpoint, endpointOf } from './endpoint.ts'
 
+/** What a model was asked. */
 export interface ModelRequest {
   url: string
   method: string

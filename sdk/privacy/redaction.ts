@@ -8,6 +8,7 @@ import { type Pseudonym, pseudonymsOf } from './pseudonym.ts'
 import { type BuiltInRedactor, redactorOrder, textRedactors } from './redactors.ts'
 import { type JsonVisitor, rewriteJson } from './rewrite-json.ts'
 
+/** Where a redaction hook is asked, and what it may use. */
 export interface RedactPlace {
   /** Where the value stands: `request.messages.0.content`, `tool.arguments.card`, `tool.result.…`, `agent.input.…`, `user`, `session`, `tags.plan`, … */
   path: string
@@ -21,6 +22,7 @@ export interface RedactPlace {
  */
 export type RedactHook = (value: Json, place: RedactPlace) => Json | undefined
 
+/** What redaction is made from: the options of the product's `homeground()`. */
 export interface RedactionOptions {
   project: string
   redact: readonly (BuiltInRedactor | RedactHook)[]
@@ -65,6 +67,7 @@ const paths: Readonly<Record<string, string>> = {
   [genAi.userId]: 'user',
 }
 
+/** Redacts as a product with the same options does: for programs that compare live values with recorded ones. */
 export class Redaction {
   private readonly visitor: JsonVisitor
   private readonly onFailure: (error: unknown) => void

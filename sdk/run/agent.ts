@@ -7,6 +7,7 @@ import { observe } from './observe.ts'
 import { type Recorder, spanKind } from './recorder.ts'
 import type { SessionOptions } from './session.ts'
 
+/** What `hg.agent` may be told beside the function. */
 export interface AgentOptions<Args extends unknown[]> {
   version?: string
   /** Who it runs for; a function is asked with the agent's arguments. Wins over `hg.session`. */

@@ -4,6 +4,7 @@ import type { FeedbackRecord } from '../export/types.ts'
 import { currentFrame } from './context.ts'
 import type { Recorder } from './recorder.ts'
 
+/** What feedback is about, and who says it. */
 export interface FeedbackOptions {
   /** Trace id of the episode. @default the run that this is called in */
   trace?: string

@@ -23,6 +23,7 @@ export interface HostSpan {
   readonly instrumentationLibrary?: { name: string }
 }
 
+/** What `hg.spanProcessor` may be told. */
 export interface HostSpanProcessorOptions {
   /** Which of the host's spans are sent. @default those with a GenAI attribute (`gen_ai.`, `ai.`, `llm.`, `openinference.`, `traceloop.`) */
   filter?: (span: HostSpan) => boolean

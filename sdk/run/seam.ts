@@ -20,6 +20,7 @@ export interface Seam {
   random?(): number
 }
 
+/** A model call, as a replay is asked for it. */
 export interface SeamModelRequest {
   url: string
   method: string
@@ -35,6 +36,7 @@ export interface SeamModelRequest {
   live(): Promise<Response>
 }
 
+/** A tool call, as a replay is asked for it. */
 export interface SeamToolCall {
   name: string
   /** As the model sent them, before schema defaults and transforms. */
@@ -47,6 +49,7 @@ export interface SeamToolCall {
   live(): Promise<Json | undefined>
 }
 
+/** A read of `hg.io`, as a replay is asked for it. */
 export interface SeamIoRead {
   name: string
   key: Json | undefined

@@ -7,6 +7,7 @@ import type { Replay } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { modelHeader, type RemoteError, remoteVariables, remoteVersion, spanFromJson } from './remote-protocol.ts'
 
+/** A seam that products in other processes reach over HTTP. */
 export interface RemoteSeam {
   /** Environment variables for the product's process. */
   readonly environment: Record<string, string>

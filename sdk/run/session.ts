@@ -2,6 +2,7 @@
 import { currentFrame, enterFrame, type Frame } from './context.ts'
 import type { Recorder } from './recorder.ts'
 
+/** Who work is done for. */
 export interface SessionOptions {
   /** The conversation or visit: statistics cluster by it, splits never part it. */
   id?: string

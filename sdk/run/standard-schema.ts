@@ -4,6 +4,7 @@ import type { Json } from '../trace/episode.ts'
 import { HomegroundError } from '../trace/error.ts'
 import { isJson } from '../trace/json.ts'
 
+/** What is used of a Standard Schema (zod, valibot, arktype, …). */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1

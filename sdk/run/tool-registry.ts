@@ -14,10 +14,12 @@ export interface RegisteredTool {
   call(call: ToolCallLike): Promise<ToolAnswer>
 }
 
+/** A tool in a request of chat completions. */
 export interface ChatToolDefinition {
   type: 'function'
   function: { name: string; description?: string; parameters: Record<string, unknown> }
 }
+/** A tool in a request of the Responses API. */
 export interface ResponsesToolDefinition {
   type: 'function'
   name: string
@@ -25,6 +27,7 @@ export interface ResponsesToolDefinition {
   parameters: Record<string, unknown>
   strict: false
 }
+/** A tool in a request of Anthropic's Messages API. */
 export interface MessagesToolDefinition {
   name: string
   description?: string

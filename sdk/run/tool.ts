@@ -12,6 +12,7 @@ import type { SeamToolCall } from './seam.ts'
 import { type ArgumentsOf, inputJsonSchema, isStandardSchema, issuesText, type JsonSchema, type StandardSchema } from './standard-schema.ts'
 import { readToolCall, type ToolAnswer, type ToolCallLike } from './tool-call.ts'
 
+/** What `hg.tool` is told. */
 export interface ToolOptions<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result> {
   name: string
   description?: string
@@ -25,6 +26,7 @@ export interface ToolOptions<Parameters extends StandardSchema | JsonSchema, Con
   execute: (args: ArgumentsOf<Parameters>, ...context: Context) => Result
 }
 
+/** What `hg.tool` gives. */
 export interface Tool<Args = never, Context extends unknown[] = never, Result = unknown> {
   readonly name: string
   readonly description: string | undefined

@@ -2,6 +2,7 @@
 import type http from 'node:http'
 import type { Json, Message } from '../trace/episode.ts'
 
+/** What the model server answers, and when. */
 export interface ModelServerOptions {
   /** Asked with every request; may be asynchronous. Wins over `script`. */
   policy?: (request: RecordedRequest) => ModelAnswer | Promise<ModelAnswer>
@@ -15,6 +16,7 @@ export interface ModelServerOptions {
   chunkDelayMs?: number
 }
 
+/** A running model server. */
 export interface ModelServer extends AsyncDisposable {
   /** Base URL for an OpenAI client: ends with `/v1`. */
   readonly url: string
@@ -26,6 +28,7 @@ export interface ModelServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** A request that the model server was sent. */
 export interface RecordedRequest {
   readonly method: string
   /** Without the query. */
@@ -47,6 +50,7 @@ export type ModelAnswer = PlainAnswer | TimedAnswer | ErrorAnswer | HttpAnswer
 /** A text, a message with tool calls, or several choices (of which dialects other than `openai.chat` send the first). */
 export type PlainAnswer = string | ModelMessage | { choices: readonly (string | ModelMessage)[]; usage?: ModelUsage }
 
+/** The model's message. */
 export interface ModelMessage {
   content?: string | null
   /** What a reasoning model thought before. */
@@ -59,6 +63,7 @@ export interface ModelMessage {
   usage?: ModelUsage
 }
 
+/** Tokens that an answer is said to have cost. */
 export interface ModelUsage {
   inputTokens: number
   outputTokens: number

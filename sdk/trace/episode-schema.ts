@@ -34,6 +34,7 @@ const part = z.custom<Part>().superRefine((value: unknown, context) => {
   for (const issue of parsed.error?.issues ?? []) context.addIssue({ code: 'custom', message: issue.message, path: issue.path })
 })
 
+/** Parses one message. */
 export const messageSchema: z.ZodType<Message> = z.strictObject({
   role: z.string().min(1),
   name: z.string().exactOptional(),
@@ -41,6 +42,7 @@ export const messageSchema: z.ZodType<Message> = z.strictObject({
   provider,
 })
 
+/** Parses a tool's definition. */
 export const toolDefinitionSchema: z.ZodType<ToolDefinition> = z
   .object({ type: z.string().exactOptional(), name: z.string(), description: z.string().exactOptional(), parameters: json.exactOptional() })
   .catchall(json)
@@ -122,6 +124,7 @@ const otherSteps = [
   }),
 ] as const
 
+/** Parses one feedback of an episode. */
 export const feedbackSchema: z.ZodType<Feedback> = z.strictObject({
   name: z.string().min(1),
   value: z.union([z.number(), z.boolean(), z.string()]),

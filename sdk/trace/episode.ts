@@ -29,6 +29,7 @@ export interface Episode {
   source: EpisodeSource
 }
 
+/** Where an episode comes from. */
 export interface EpisodeSource {
   kind: 'trace' | 'rollout' | 'import'
   ref?: string
@@ -38,8 +39,10 @@ export interface EpisodeSource {
   repeat?: number
 }
 
+/** One step of an episode, told apart by `kind`. */
 export type Step = ModelCall | ToolCall | IoRead | AgentCall
 
+/** What every step has. */
 export interface StepBase {
   /** Span id, 16 hex. */
   id: string
@@ -56,6 +59,7 @@ export interface StepError {
   message: string
 }
 
+/** A call of a model, its HTTP attempts folded into one. */
 export interface ModelCall extends StepBase {
   kind: 'model'
   /** The wire dialect: `openai.chat`, `openai.responses`, `anthropic.messages`, or another's name. */
@@ -75,6 +79,7 @@ export interface ModelCall extends StepBase {
   tokens?: { promptIds: number[]; completionIds: number[]; logprobs?: number[] }
 }
 
+/** What a model was asked. */
 export interface ModelRequest {
   /** System instructions are the first message. */
   messages: Message[]
@@ -82,6 +87,7 @@ export interface ModelRequest {
   parameters: Record<string, Json>
 }
 
+/** What a model answered. */
 export interface ModelResponse {
   model?: string
   id?: string
@@ -92,6 +98,7 @@ export interface ModelResponse {
   usage: Usage
 }
 
+/** A call of a tool that the product ran. */
 export interface ToolCall extends StepBase {
   kind: 'tool'
   name: string
@@ -115,6 +122,7 @@ export interface IoRead extends StepBase {
   result?: Json
 }
 
+/** An agent that ran inside another. */
 export interface AgentCall extends StepBase {
   kind: 'agent'
   name: string
@@ -122,6 +130,7 @@ export interface AgentCall extends StepBase {
   output?: Json
 }
 
+/** One message of a conversation. */
 export interface Message {
   role: string
   name?: string
@@ -143,14 +152,17 @@ export type Part = TextPart | ReasoningPart | ToolCallPart | ToolCallResponsePar
 interface PartBase {
   provider?: ProviderExtra
 }
+/** Text. */
 export interface TextPart extends PartBase {
   type: 'text'
   content: string
 }
+/** What a model thought, where its API says it. */
 export interface ReasoningPart extends PartBase {
   type: 'reasoning'
   content: string
 }
+/** A call that a model asks for. */
 export interface ToolCallPart extends PartBase {
   type: 'tool_call'
   id?: string
@@ -161,11 +173,13 @@ export interface ToolCallPart extends PartBase {
   /** The text as written, kept where an integer beyond 2^53 would be lost. */
   raw?: string
 }
+/** A tool's answer, as the model is told it. */
 export interface ToolCallResponsePart extends PartBase {
   type: 'tool_call_response'
   id?: string
   response: Json
 }
+/** A model's refusal. */
 export interface RefusalPart extends PartBase {
   type: 'refusal'
   content: string
@@ -194,6 +208,7 @@ export interface ToolDefinition {
   [key: string]: Json | undefined
 }
 
+/** What somebody thought of an episode or a step. */
 export interface Feedback {
   name: string
   value: number | boolean | string

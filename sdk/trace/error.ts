@@ -34,6 +34,7 @@ export const errorCodes = {
   internal: { exit: 3, meaning: 'A fault of Homeground itself.' },
 } as const satisfies Record<string, { exit: 2 | 3; meaning: string }>
 
+/** A code of `HomegroundError`; docs/errors.md says what to do for each. */
 export type ErrorCode = keyof typeof errorCodes
 
 const marker = Symbol.for('@homeground/error@1')

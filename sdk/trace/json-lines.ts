@@ -6,12 +6,14 @@ import zlib from 'node:zlib'
 import { HomegroundError } from './error.ts'
 import { removeLeftovers } from './leftovers.ts'
 
+/** One line of a JSON Lines file, parsed. */
 export interface JsonLine {
   value: unknown
   /** From 1. */
   line: number
 }
 
+/** How a JSON Lines file is read. */
 export interface ReadJsonLinesOptions {
   /**
    * What to do with a last line that has no line end and is not JSON, as a writer leaves it that was killed.

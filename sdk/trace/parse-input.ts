@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { type ErrorCode, HomegroundError } from './error.ts'
 
+/** Where an input came from, for the message of an error. */
 export interface ParsePlace {
   /** Where the value stands: `tasks.jsonl:3`, `request body`. */
   place: string

@@ -1,5 +1,6 @@
 // A span as the store keeps it: raw bodies as the truth, typed columns for questions. `normaliseSpan` makes it, `assembleEpisodes` reads it.
 
+/** What kind of step a span is. */
 export type RowKind = 'model' | 'tool' | 'io' | 'agent' | 'other'
 
 /** Strings are '' and numbers `undefined` where the span said nothing. JSON texts are as sent. */

@@ -29,6 +29,7 @@ export function rowsOfEpisode(episode: Episode): SpanRow[] {
   return [agent, ...rows]
 }
 
+/** An episode's feedback as rows, for a store. */
 export function feedbackRowsOfEpisode(episode: Episode): FeedbackRow[] {
   return episode.feedback.map(({ stepId = '', comment = '', ...feedback }) => ({
     ...feedback,

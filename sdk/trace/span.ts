@@ -1,8 +1,11 @@
 // A span as it comes off the wire, before anyone asks what it means. OTLP decoders (collector) and the SDK's memory exporter both give this.
 
+/** A value of an attribute, as OTLP's AnyValue has it. */
 export type AttributeValue = string | number | bigint | boolean | Uint8Array | AttributeValue[] | { [key: string]: AttributeValue } | null
+/** Attributes by name. */
 export type Attributes = Record<string, AttributeValue>
 
+/** One finished span. */
 export interface SpanRecord {
   /** 32 hex. */
   traceId: string

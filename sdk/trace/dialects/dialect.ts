@@ -1,6 +1,7 @@
 // The contract of a wire dialect: one file an API reads its bodies into the canonical form and writes them back. Pure; never throws on a vendor's body, reads it laxly.
 import type { Json, ModelCall, ModelRequest, ModelResponse } from '../episode.ts'
 
+/** How one API is read and written. */
 export interface Dialect {
   /** `openai.chat`, `openai.responses`, `anthropic.messages`. */
   readonly api: string
@@ -21,10 +22,12 @@ export interface Dialect {
   assembler(): StreamAssembler
 }
 
+/** A request in the canonical form, with its model. */
 export interface CanonicalRequest extends ModelRequest {
   model: string
 }
 
+/** One server-sent event of a stream. */
 export interface StreamEvent {
   event?: string
   data: string
