@@ -9,6 +9,7 @@ const program = new Command('homeground')
   .description('Turn your own agent product into the environment its models are measured and trained in.')
   .version(version)
   .option('--json', 'print results and errors as JSON')
+  .configureHelp({ showGlobalOptions: true })
   .exitOverride()
   .configureOutput({ outputError: () => {} })
 
@@ -25,6 +26,8 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = 0
+  // A group of commands without one of them: its help has been printed, and is the answer.
+  else if (error instanceof CommanderError && error.code === 'commander.help') process.exitCode = 2
   else {
     printError(error, { json: process.argv.includes('--json') })
     process.exitCode = exitCodeOf(error)

@@ -1,9 +1,11 @@
 // `homeground traces list|show`: what was collected.
+import path from 'node:path'
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
 import type { EpisodeQuery, Store } from '../store/index.ts'
 import { episodeText } from './episode-text.ts'
 import { countOf, tagOf, timeOf } from './option-values.ts'
+import { homegroundFolder } from './run-folder-option.ts'
 import { folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 import { withStore } from './with-store.ts'
@@ -43,7 +45,7 @@ export function register(program: Command): void {
     .option('--limit <N>', 'so many at most', countOf, 50)
     .action(async (project: string | undefined, options: ListOptions, command: Command) => {
       await withStore(options, (store) =>
-        project === undefined ? listProjects(store, command) : listEpisodes(store, project, options, command),
+        project === undefined ? listProjects(store, options, command) : listEpisodes(store, project, options, command),
       )
     })
   traces
@@ -62,10 +64,13 @@ export function register(program: Command): void {
     })
 }
 
-async function listProjects(store: Store, command: Command): Promise<void> {
+async function listProjects(store: Store, options: ListOptions, command: Command): Promise<void> {
   const counts = await store.counts()
   if (wantsJson(command)) process.stdout.write(`${JSON.stringify(counts)}\n`)
-  else if (counts.length === 0) process.stdout.write('nothing collected yet; `homeground up` says what a product needs\n')
+  else if (counts.length === 0)
+    process.stdout.write(
+      `nothing collected yet in ${placeOf(options)}; \`homeground up\` says what a product needs, --folder or HOMEGROUND_FOLDER names another store\n`,
+    )
   else {
     const rows = counts.map((count) => [count.project, String(count.episodes), String(count.modelCalls), String(count.toolCalls)])
     process.stdout.write(table(['project', 'episodes', 'model calls', 'tool calls'], rows))
@@ -76,6 +81,11 @@ async function listEpisodes(store: Store, project: string, options: ListOptions,
   const summaries = await store.traces(queryOf(project, options))
   if (wantsJson(command)) {
     process.stdout.write(`${JSON.stringify(summaries)}\n`)
+    return
+  }
+  if (summaries.length === 0) {
+    await refuseUnknown(store, project)
+    process.stdout.write('no episode fits; loosen the options\n')
     return
   }
   const rows = summaries.map((summary) => [
@@ -92,6 +102,21 @@ async function listEpisodes(store: Store, project: string, options: ListOptions,
   process.stdout.write(table(['started', 'trace', 'agent', 'session', 'calls', 'tokens', 'took', 'errors', 'input'], rows))
 }
 
+/** A misspelt project must not look like an empty one. */
+async function refuseUnknown(store: Store, project: string): Promise<void> {
+  const known = (await store.counts()).map((count) => count.project)
+  if (known.includes(project)) return
+  throw new HomegroundError('not-found', `there is no project ${inert(project)}`, {
+    hint:
+      known.length === 0
+        ? 'nothing is collected in this store yet'
+        : `the projects are ${known
+            .slice(0, 20)
+            .map((name) => inert(name))
+            .join(', ')}`,
+  })
+}
+
 async function find(store: Store, id: string, project: string | undefined): Promise<Episode[]> {
   const projects = project === undefined ? (await store.counts()).map((count) => count.project) : [project]
   for (const name of projects) {
@@ -105,6 +130,10 @@ async function find(store: Store, id: string, project: string | undefined): Prom
       hint: '`homeground traces list PROJECT` lists the ids; `homeground traces list` the projects',
     },
   )
+}
+
+function placeOf(options: ListOptions): string {
+  return process.env['HOMEGROUND_CLICKHOUSE_URL'] === undefined ? inert(path.resolve(homegroundFolder(options.folder))) : 'this ClickHouse'
 }
 
 function queryOf(project: string, options: ListOptions): EpisodeQuery {

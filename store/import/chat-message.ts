@@ -3,7 +3,9 @@ import type { Json } from '@homeground/sdk/trace'
 import { z } from 'zod'
 
 // Tables that were written by Arrow say null for what is absent.
-const content = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish()
+const content = z
+  .union([z.string(), z.array(z.looseObject({ type: z.string() }))], 'expected text, a list of parts with a type, or null')
+  .nullish()
 const toolCalls = z
   .array(
     z.looseObject({

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { commands, registerCommands } from '../../cli/commands.ts'
-import { commandLine } from '../support/command.ts'
+import { commandLine, homegroundCommand } from '../support/command.ts'
 
 describe('the command line', () => {
   it.each(Object.keys(commands))('registers `%s` alone when it is named', async (name) => {
@@ -22,6 +22,17 @@ describe('the command line', () => {
     const program = new Command()
     await registerCommands(program, ['constructor'])
     expect(program.commands).toHaveLength(Object.keys(commands).length)
+  })
+
+  it('a group of commands alone prints its help, and nothing else', async () => {
+    const { code, stdout, stderr } = await homegroundCommand(['traces'])
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^Usage: homeground traces /)
+    expect(stderr).not.toContain('error:')
+  })
+
+  it('each command says that --json is there', async () => {
+    expect((await homegroundCommand(['traces', 'list', '--help'])).stdout).toContain('--json')
   })
 
   it('ends without a stack when the reader of its output has gone', async () => {

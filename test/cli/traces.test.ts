@@ -70,7 +70,10 @@ describe.skipIf(engineIsMissing)('homeground traces', { timeout: 120_000 }, () =
 
   test('list takes conditions and refuses what is none', async () => {
     expect((await run('list', 'shop', '--tag', 'plan=pro', '--agent', 'desk')).stdout).toContain(traceId(1))
-    expect((await run('list', 'shop', '--tag', 'plan=free')).stdout).not.toContain(traceId(1))
+    expect((await run('list', 'shop', '--tag', 'plan=free')).stdout).toBe('no episode fits; loosen the options\n')
+    const misspelt = await run('list', 'shp')
+    expect(misspelt).toMatchObject({ code: 2, stdout: '' })
+    expect(misspelt.stderr).toMatch(/there is no project shp\n {2}hint: the projects are shop\n/)
     const bad = await run('list', 'shop', '--from', 'yesterday')
     expect(bad.code).toBe(2)
     expect(bad.stderr).toContain('yesterday')

@@ -257,10 +257,14 @@ describe('importFiles', () => {
   })
 
   test.each([
-    ['a content that is a number', { role: 'user', content: 5 }, /:1: messages[.[]0\]?\.content/],
-    ['a part without a type', { role: 'user', content: [{ x: 1 }] }, /:1: messages[.[]0\]?\.content/],
-    ['a call without a function', { role: 'assistant', tool_calls: [{ id: 'a', function: null }] }, /:1: messages[.[]0\]?\.tool_calls/],
-    ['an id that is a number', { role: 'assistant', tool_calls: [{ id: 1, function: { name: 'f' } }] }, /:1: messages[.[]0\]?\.tool_calls/],
+    ['a content that is a number', { role: 'user', content: 5 }, /:1: .*messages\.0\.content: expected text, a list of parts/],
+    ['a part without a type', { role: 'user', content: [{ x: 1 }] }, /:1: .*messages\.0\.content: expected text, a list of parts/],
+    ['a call without a function', { role: 'assistant', tool_calls: [{ id: 'a', function: null }] }, /:1: .*messages\.0\.tool_calls\.0\./],
+    [
+      'an id that is a number',
+      { role: 'assistant', tool_calls: [{ id: 1, function: { name: 'f' } }] },
+      /:1: .*messages\.0\.tool_calls\.0\./,
+    ],
   ])('refuses %s with its place', async (_, message, place) => {
     const file = path.join(folder, 'odd.jsonl')
     fs.writeFileSync(file, `${JSON.stringify({ messages: [message, { role: 'assistant', content: 'y' }] })}\n`)
