@@ -15,7 +15,8 @@ import { asObject, asText, parseJson } from '../trace/json.ts'
 import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
-import { type BodyWatcher, watchResponse } from './watch-response.ts'
+import { watchResponse } from './watch-response.ts'
+import type { BodyWatcher } from './watch-stream.ts'
 
 const assemblers: Record<string, () => StreamAssembler> = {
   'openai.chat': assembleOpenAiChat,
@@ -52,7 +53,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     this.textual = this.stream || type === '' || /json|text|xml|html/.test(type)
     const run = this.span.frame?.run
     if (run !== undefined && response.ok) run.turn = this
-    watchResponse(response, this)
+    watchResponse(response, this, { stream: this.stream })
   }
 
   /** There was no response. */
