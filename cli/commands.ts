@@ -14,6 +14,8 @@ export const commands: Readonly<Record<string, () => Promise<CommandFile>>> = {
   dlq: () => import('./dlq.ts'),
   erase: () => import('./erase.ts'),
   retention: () => import('./retention.ts'),
+  backup: () => import('./backup.ts'),
+  restore: () => import('./backup.ts'),
   import: () => import('./import.ts'),
   traces: () => import('./traces.ts'),
   env: () => import('./env.ts'),

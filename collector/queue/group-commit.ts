@@ -6,11 +6,18 @@ export interface GroupCommitOptions<Row> {
   commit(rows: readonly Row[]): Promise<void>
   /** @default 2 */
   concurrency?: number
+  /**
+   * A group of so many rows begins at once, beside another that runs; a smaller one waits for that one's end, and a moment longer for what
+   * its callers send next: the fixed cost of a commit would be most of it. @default 1000
+   */
+  largeRows?: number
+  /** … unless fewer than so many run. @default 1 */
+  smallConcurrency?: number
   /** A group is full at this many rows. @default 5000 */
   maxRows?: number
   /** … or at this many bytes. @default 16 MiB */
   maxBytes?: number
-  /** Least time between the beginnings of two commits that are not full: bounds the number of small inserts. @default 100 */
+  /** Least time between the beginnings of two commits that are not large: bounds the number of small inserts. @default 100 */
   spacingMs?: number
   /** Monotonic milliseconds. @default performance.now */
   now?: () => number
@@ -25,13 +32,22 @@ interface Waiting<Row> {
 
 export class GroupCommit<Row> {
   readonly #commit: (rows: readonly Row[]) => Promise<void>
-  readonly #limits: { concurrency: number; maxRows: number; maxBytes: number; spacingMs: number }
+  readonly #limits: {
+    concurrency: number
+    smallConcurrency: number
+    largeRows: number
+    maxRows: number
+    maxBytes: number
+    spacingMs: number
+  }
   readonly #now: () => number
   #waiting: Waiting<Row>[] = []
   #waitingRows = 0
   #waitingBytes = 0
   #running = 0
   #lastBegin = Number.NEGATIVE_INFINITY
+  /** When a small group may begin, so that those who were just answered can be in it. */
+  #gatheredAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #idle: (() => void)[] = []
 
@@ -40,6 +56,8 @@ export class GroupCommit<Row> {
     this.#now = options.now ?? (() => performance.now())
     this.#limits = {
       concurrency: options.concurrency ?? 2,
+      smallConcurrency: options.smallConcurrency ?? 1,
+      largeRows: Math.min(options.largeRows ?? 1_000, options.maxRows ?? 5_000),
       maxRows: options.maxRows ?? 5_000,
       maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
       spacingMs: options.spacingMs ?? 100,
@@ -65,14 +83,17 @@ export class GroupCommit<Row> {
 
   #pump(): void {
     while (this.#waiting.length > 0 && this.#running < this.#limits.concurrency) {
-      const isFull = this.#waitingRows >= this.#limits.maxRows || this.#waitingBytes >= this.#limits.maxBytes
-      const wait = this.#lastBegin + this.#limits.spacingMs - this.#now()
-      if (!isFull && wait > 0) {
-        this.#timer ??= setTimeout(() => {
-          this.#timer = undefined
-          this.#pump()
-        }, wait)
-        return
+      const isLarge = this.#waitingRows >= this.#limits.largeRows || this.#waitingBytes >= this.#limits.maxBytes
+      if (!isLarge) {
+        if (this.#running >= this.#limits.smallConcurrency) return
+        const wait = Math.max(this.#lastBegin + this.#limits.spacingMs, this.#gatheredAt) - this.#now()
+        if (wait > 0) {
+          this.#timer ??= setTimeout(() => {
+            this.#timer = undefined
+            this.#pump()
+          }, wait)
+          return
+        }
       }
       void this.#run(this.#take())
     }
@@ -96,7 +117,8 @@ export class GroupCommit<Row> {
 
   async #run(group: Waiting<Row>[]): Promise<void> {
     this.#running += 1
-    this.#lastBegin = this.#now()
+    const begin = this.#now()
+    this.#lastBegin = begin
     try {
       await this.#commit(group.flatMap(({ rows }) => rows))
       for (const { resolve } of group) resolve()
@@ -104,6 +126,9 @@ export class GroupCommit<Row> {
       for (const { reject } of group) reject(error)
     } finally {
       this.#running -= 1
+      const end = this.#now()
+      // A fifth of what the commit took: little beside it, and time enough for the next request of whoever waited for it.
+      this.#gatheredAt = end + Math.min((end - begin) / 5, this.#limits.spacingMs)
       this.#pump()
       if (this.#running === 0 && this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
     }

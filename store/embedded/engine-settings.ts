@@ -12,14 +12,20 @@ export function writeEngineSettings(folder: string, options: { user: string; pas
   const server = path.join(folder, 'server.xml')
   const users = path.join(folder, 'users.xml')
   fs.writeFileSync(users, usersXml(options), { mode: 0o600 })
-  fs.writeFileSync(server, serverXml(users), { mode: 0o600 })
+  fs.writeFileSync(server, serverXml(users, backupsFolder(folder)), { mode: 0o600 })
   return server
 }
 
-function serverXml(users: string): string {
+/** Where the engine may read and write backups. */
+export function backupsFolder(folder: string): string {
+  return path.join(path.resolve(folder), 'backups')
+}
+
+function serverXml(users: string, backups: string): string {
   return `<clickhouse>
   <logger><console>false</console><level>none</level></logger>
   <users_config>${xmlText(users)}</users_config>
+  <backups><allowed_path>${xmlText(backups)}</allowed_path></backups>
   <max_server_memory_usage_to_ram_ratio>0.5</max_server_memory_usage_to_ram_ratio>
   <mark_cache_size>67108864</mark_cache_size>
   <uncompressed_cache_size>67108864</uncompressed_cache_size>

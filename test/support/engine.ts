@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { engineMissing, openStore, type Store, startEngine } from '../../store/index.ts'
+import { engineMissing, openStore, readEngineAddress, type Store, startEngine } from '../../store/index.ts'
 import { missing } from './require.ts'
 
 /** True where tests that need the engine are to be skipped: `describe.skipIf(engineIsMissing)`. */
@@ -14,6 +14,8 @@ export interface TestEngine {
   readonly folder: string
   /** A store on a database of its own; closed after the file. */
   openStore(database?: string): Promise<Store>
+  /** A statement past the store, as an operator would send it; the answer's text. */
+  sql(statement: string, database: string): Promise<string>
 }
 
 /** Call it at the top of a test file or in a describe block. */
@@ -38,6 +40,15 @@ export function useEngine(): TestEngine {
       const store = await openStore({ folder, database, environment: {} })
       stores.push(store)
       return store
+    },
+    sql: async (statement, database) => {
+      const address = readEngineAddress(path.join(folder, 'engine'))
+      if (address === undefined) throw new Error('the engine does not run')
+      const headers = { 'X-ClickHouse-User': address.user, 'X-ClickHouse-Key': address.password }
+      const response = await fetch(`${address.url}/?database=${database}`, { method: 'POST', headers, body: statement })
+      const text = await response.text()
+      if (!response.ok) throw new Error(text)
+      return text.trim()
     },
   }
 }

@@ -50,6 +50,8 @@ export class Publisher {
     this.#group = new GroupCommit<Waiting>({
       commit: (group) => this.#sendGroup(group),
       concurrency: 4,
+      // A send that hangs must not hold the others up.
+      smallConcurrency: 4,
       maxBytes: options.maxMessageBytes,
       spacingMs: 5,
     })

@@ -58,10 +58,10 @@ test('a group never holds more rows or bytes than its limits, unless one request
   expect(calls.map(({ rows }) => rows)).toEqual([[0], [1, 2], [3, 4], [5], [6, 7, 8, 9]])
 })
 
-test('small groups begin no oftener than the spacing, a full one at once', async () => {
+test('small groups begin no oftener than the spacing, a large one at once and beside another', async () => {
   let now = 0
   const { calls, commit } = heldCommits()
-  const group = new GroupCommit<number>({ commit, concurrency: 3, spacingMs: 40, maxRows: 2, now: () => now })
+  const group = new GroupCommit<number>({ commit, concurrency: 3, spacingMs: 40, largeRows: 2, now: () => now })
   void group.add([1], 1)
   now = 10
   void group.add([2], 1)
@@ -71,7 +71,38 @@ test('small groups begin no oftener than the spacing, a full one at once', async
   void group.add([4], 1)
   now = 60
   await new Promise((resolve) => setTimeout(resolve, 60))
+  // Two still run: a small one waits for them.
+  expect(calls.map(({ rows }) => rows)).toEqual([[1], [2, 3]])
+  calls[0]?.finish()
+  calls[1]?.finish()
+  await settled()
+  now = 120
+  await new Promise((resolve) => setTimeout(resolve, 60))
   expect(calls.map(({ rows }) => rows)).toEqual([[1], [2, 3], [4]])
+})
+
+test('those who were answered together come together again, not half and half', async () => {
+  let now = 0
+  const { calls, commit } = heldCommits()
+  const group = new GroupCommit<number>({ commit, spacingMs: 40, now: () => now })
+  const client = async (n: number) => {
+    for (let turn = 0; turn < 3; turn++) {
+      await group.add([n], 1)
+      // What the client takes to send again.
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  const clients = [1, 2, 3, 4].map(client)
+  for (let at = 0; at < 4; at++) {
+    while (calls[at] === undefined) await new Promise((resolve) => setTimeout(resolve, 1))
+    now += 100
+    calls[at]?.finish()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    now += 40
+  }
+  await Promise.all(clients)
+  // The first was alone; from then on all that wait are in one.
+  expect(calls.map(({ rows }) => [...rows].sort())).toEqual([[1], [1, 2, 3, 4], [1, 2, 3, 4], [2, 3, 4]])
 })
 
 test('drained waits for what runs and what waits', async () => {
