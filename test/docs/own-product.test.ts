@@ -49,7 +49,14 @@ await hg.shutdown()
       'tsconfig.json',
       JSON.stringify({
         extends: path.join(projectRoot, 'tsconfig.json'),
-        compilerOptions: { noEmit: false, rewriteRelativeImportExtensions: true, outDir: '.', rootDir: 'source', paths: {}, noUnusedLocals: false },
+        compilerOptions: {
+          noEmit: false,
+          rewriteRelativeImportExtensions: true,
+          outDir: '.',
+          rootDir: 'source',
+          paths: {},
+          noUnusedLocals: false,
+        },
         include: ['source'],
       }),
     )
