@@ -52,7 +52,8 @@ export async function serve(environment: Readonly<Record<string, string | undefi
         queue,
         log,
         accepts: role !== 'ingest',
-        store,
+        // A process that only ingests answers for itself alone.
+        ...(role === 'ingest' ? {} : { store }),
         keys: openKeyRing(keyFile(settings)),
         requestsPerSecond: settings.HOMEGROUND_REQUESTS_PER_SECOND,
         host: settings.HOMEGROUND_HOST,

@@ -1,5 +1,6 @@
 // `homeground up`: collector and embedded ClickHouse in one go.
 import type { Command } from 'commander'
+import { portOf } from './option-values.ts'
 import { serve } from './serve.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 
@@ -8,11 +9,11 @@ export function register(program: Command): void {
     .command('up')
     .description('collector + embedded ClickHouse in one go; prints the two lines of code a product needs')
     .addOption(folderOption())
-    .option('--port <PORT>', 'port of the collector, 0 for a free one (default: HOMEGROUND_PORT, else 4318)')
-    .action(async (options: { folder?: string; port?: string }, command: Command) => {
+    .option('--port <PORT>', 'port of the collector, 0 for a free one (default: HOMEGROUND_PORT, else 4318)', portOf)
+    .action(async (options: { folder?: string; port?: number }, command: Command) => {
       const environment = environmentWith({
         HOMEGROUND_FOLDER: options.folder,
-        HOMEGROUND_PORT: options.port,
+        HOMEGROUND_PORT: options.port === undefined ? undefined : String(options.port),
         HOMEGROUND_LOG_LEVEL: process.env['HOMEGROUND_LOG_LEVEL'] ?? 'warn',
       })
       const { collector, ended } = await serve(environment)

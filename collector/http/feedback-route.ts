@@ -2,6 +2,7 @@
 import type { FeedbackRow } from '@homeground/sdk/trace'
 import type { RequestHandler } from 'express'
 import { z } from 'zod'
+import { longestProject } from '../ingest/check-span.ts'
 import type { Queue } from '../queue/types.ts'
 import { opens } from './guard.ts'
 import { HttpProblem } from './problem.ts'
@@ -16,7 +17,7 @@ const hex = (digits: number) =>
     .transform((id) => id.toLowerCase())
 
 const feedbackSchema = z.strictObject({
-  project: z.string().min(1),
+  project: z.string().min(1).max(longestProject, `at most ${longestProject} characters`),
   traceId: hex(32),
   stepId: hex(16).optional(),
   name: z.string().min(1),
@@ -25,10 +26,7 @@ const feedbackSchema = z.strictObject({
   source: z.string().min(1).default('user'),
   at: z.iso.datetime({ offset: true }).optional(),
 })
-const requestSchema = z.union([
-  z.strictObject({ feedback: z.array(feedbackSchema) }),
-  feedbackSchema.transform((one) => ({ feedback: [one] })),
-])
+const listSchema = z.strictObject({ feedback: z.array(feedbackSchema) })
 
 /** `now`: milliseconds since the epoch, for feedback without a time. */
 export function feedbackRoute(queue: Queue, context: RouteContext, now: () => number): RequestHandler {
@@ -57,9 +55,13 @@ function parse(bytes: Buffer, now: () => number): FeedbackRow[] {
   } catch {
     throw new HttpProblem(400, 'the body is no JSON')
   }
-  const result = requestSchema.safeParse(value)
+  // One by itself or a list: told apart first, so that a fault is told of the form that was meant.
+  const isList = typeof value === 'object' && value !== null && 'feedback' in value
+  const result = listSchema.safeParse(isList ? value : { feedback: [value] })
   if (!result.success) {
-    const issues = result.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`)
+    const issues = result.error.issues
+      .slice(0, 5)
+      .map(({ path, message }) => `${(isList ? path : path.slice(2)).join('.') || 'body'}: ${message}`)
     throw new HttpProblem(400, `the body is no feedback: ${issues.join('; ')}`)
   }
   return result.data.feedback.map((given) => ({

@@ -1,5 +1,6 @@
 // POST /v1/traces and /v1/logs: OTLP/HTTP. The answer comes once what was taken is durable.
 import type { RequestHandler } from 'express'
+import { TooDeep } from '../ingest/check-span.ts'
 import { decodeJsonLogs, decodeProtobufLogs } from '../ingest/logs.ts'
 import { ownFeedback, ownProject } from '../ingest/own-project.ts'
 import { rejectionMessage, rowsOf } from '../ingest/rows-of.ts'
@@ -62,7 +63,8 @@ function otlpRoute(
 function decode<T>(read: () => T): T {
   try {
     return read()
-  } catch {
+  } catch (error) {
+    if (error instanceof TooDeep) throw new HttpProblem(400, `of the resource or a log record: ${error.message}`)
     throw new HttpProblem(400, 'the body is not an OTLP export in the encoding that its content-type names')
   }
 }

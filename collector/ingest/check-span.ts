@@ -3,6 +3,18 @@ import type { DecodedSpans, UncheckedSpan } from './types.ts'
 
 const traceIdPattern = /^(?!0{32})[0-9a-f]{32}$/
 const spanIdPattern = /^(?!0{16})[0-9a-f]{16}$/
+/** A project's name in UTF-16 units: it stands in every row and in every list. */
+export const longestProject = 200
+/** Attribute values nested deeper than this are refused: each level is a call of ours. */
+export const deepestAttribute = 64
+
+/** The bytes are sound, but what they say cannot be kept: one span is refused, not the request. */
+export class TooDeep extends Error {
+  constructor() {
+    super(`attribute values are nested more than ${deepestAttribute} deep`)
+  }
+}
+
 /** The last instant that the store's nanosecond clock can say: 2262-04-11. */
 const lastNanosecond = 2n ** 63n - 1n
 

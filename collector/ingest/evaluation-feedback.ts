@@ -1,5 +1,6 @@
 // Evaluation events (gen_ai.evaluation.result) become feedback: the score, else the label. One that failed says nothing, least of all 0.
 import { type Attributes, evaluation, type FeedbackRow, genAi, projectOf } from '@homeground/sdk/trace'
+import { longestProject } from './check-span.ts'
 
 export interface EventRecord {
   name: string
@@ -28,11 +29,13 @@ export function feedbackOfEvent(event: EventRecord): EventOutcome {
   const label = attributes[evaluation.scoreLabel]
   const value = typeof score === 'number' && Number.isFinite(score) ? score : typeof score === 'bigint' ? Number(score) : label
   if (typeof value !== 'number' && typeof value !== 'string') return { kind: 'nothing' }
+  const project = projectOf(event.resource)
+  if (project.length > longestProject) return { kind: 'rejected', reason: `the project's name is longer than ${longestProject} characters` }
   const explanation = attributes[evaluation.explanation]
   return {
     kind: 'feedback',
     row: {
-      project: projectOf(event.resource),
+      project,
       traceId: event.traceId,
       stepId: /^(?!0{16})[0-9a-f]{16}$/.test(event.spanId) ? event.spanId : '',
       name,

@@ -1,6 +1,7 @@
 // What OTLP's JSON messages share. Lenient where senders differ: ids in hex or base64, 64-bit integers as strings or numbers, snake_case names.
 import type { Attributes, AttributeValue, SpanRecord } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { deepestAttribute, TooDeep } from './check-span.ts'
 import { emptyAttributes, type Surroundings } from './otlp-protobuf.ts'
 import { plainInteger } from './wire-reader.ts'
 
@@ -40,14 +41,15 @@ export function jsonId(value: unknown, bytes: number): string {
 }
 
 /** A list of KeyValue. */
-export function attributesOf(list: readonly JsonObject[]): Attributes {
+export function attributesOf(list: readonly JsonObject[], depth = 0): Attributes {
   const attributes = emptyAttributes()
-  for (const pair of list) attributes[text(pair['key'])] = anyValue(pair['value'])
+  for (const pair of list) attributes[text(pair['key'])] = anyValue(pair['value'], depth)
   return attributes
 }
 
 /** An AnyValue. */
-export function anyValue(value: unknown): AttributeValue {
+function anyValue(value: unknown, depth: number): AttributeValue {
+  if (depth > deepestAttribute) throw new TooDeep()
   if (value === undefined || value === null) return null
   const any = asObject(value)
   for (const [name, held] of Object.entries(any)) {
@@ -66,10 +68,10 @@ export function anyValue(value: unknown): AttributeValue {
         return Number(held)
       case 'arrayValue':
       case 'array_value':
-        return list(asObject(held), 'values').map(anyValue)
+        return list(asObject(held), 'values').map((inner) => anyValue(inner, depth + 1))
       case 'kvlistValue':
       case 'kvlist_value':
-        return attributesOf(list(asObject(held), 'values'))
+        return attributesOf(list(asObject(held), 'values'), depth + 1)
       case 'bytesValue':
       case 'bytes_value':
         return Uint8Array.from(Buffer.from(text(held), 'base64'))

@@ -1,9 +1,7 @@
 // What OTLP's protobuf messages share: resources, scopes, attributes, and the walk over an export request. Field numbers: opentelemetry-proto v1.
 import type { Attributes, AttributeValue, SpanRecord } from '@homeground/sdk/trace'
+import { deepestAttribute, TooDeep } from './check-span.ts'
 import { WireReader } from './wire-reader.ts'
-
-/** Nested lists and maps deeper than this are refused: each level is a call of ours. */
-const deepest = 64
 
 /** The tag of a field: of a varint, of 8 bytes, of a text, bytes or message. A field whose wire type is another is passed over, as protobuf says. */
 const varint = (field: number) => field << 3
@@ -101,8 +99,8 @@ export function readKeyValue(reader: WireReader, into: Attributes, depth = 0): v
 
 /** An AnyValue, from its length on. */
 function readAnyValue(reader: WireReader, depth: number): AttributeValue {
-  if (depth > deepest) throw new Error('attribute values are nested too deeply')
   const end = reader.messageEnd()
+  if (depth > deepestAttribute) throw new TooDeep()
   let value: AttributeValue = null
   while (reader.pos < end) {
     const tag = reader.tag()

@@ -1,5 +1,6 @@
 // From a decoded request to rows: each span is normalised by itself, so that one that cannot be read costs nobody else.
 import { type FeedbackRow, normaliseSpan, type SpanRow } from '@homeground/sdk/trace'
+import { longestProject } from './check-span.ts'
 import { feedbackOfEvent } from './evaluation-feedback.ts'
 import type { DecodedSpans, Rejection } from './types.ts'
 
@@ -10,7 +11,12 @@ export function rowsOf(decoded: DecodedSpans): { rows: SpanRow[]; feedback: Feed
   const rejected = [...decoded.rejected]
   for (const span of decoded.spans) {
     try {
-      rows.push(normaliseSpan(span))
+      const row = normaliseSpan(span)
+      if (row.project.length > longestProject) {
+        rejected.push({ reason: `the project's name is longer than ${longestProject} characters` })
+        continue
+      }
+      rows.push(row)
     } catch {
       rejected.push({ reason: 'the span cannot be read' })
       continue

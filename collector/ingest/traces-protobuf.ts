@@ -1,5 +1,5 @@
 // OTLP's ExportTraceServiceRequest in protobuf. Field numbers: opentelemetry-proto v1, trace/v1/trace.proto.
-import { sortSpan } from './check-span.ts'
+import { sortSpan, TooDeep } from './check-span.ts'
 import { emptyAttributes, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
 import type { DecodedSpans, UncheckedSpan } from './types.ts'
 import type { WireReader } from './wire-reader.ts'
@@ -23,7 +23,15 @@ const statusTag = { message: 18, code: 24 } as const
 /** @throws Error where the bytes are not a protobuf message of this shape */
 export function decodeProtobufTraces(bytes: Uint8Array): DecodedSpans {
   const decoded: DecodedSpans = { spans: [], rejected: [] }
-  walkExport(bytes, (reader, end, around) => sortSpan(readSpan(reader, end, around), decoded))
+  walkExport(bytes, (reader, end, around) => {
+    try {
+      sortSpan(readSpan(reader, end, around), decoded)
+    } catch (error) {
+      if (!(error instanceof TooDeep)) throw error
+      decoded.rejected.push({ reason: error.message })
+      reader.pos = end
+    }
+  })
   return decoded
 }
 

@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 import type { SpanRow } from '@homeground/sdk/trace'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Collector, type CollectorOptions, type Queue, startCollector } from '../../collector/index.ts'
+import { type Collector, type CollectorOptions, directQueue, type Queue, startCollector } from '../../collector/index.ts'
 import type { Store } from '../../store/index.ts'
 import { collectorOn, memoryLog } from '../support/collector.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
@@ -96,6 +96,70 @@ describe('the collector', { timeout: 60_000 }, () => {
     letGo()
     expect((await Promise.all(taken)).map(({ status }) => status)).toEqual([200, 200])
     expect((await postTraces(url, body)).status).toBe(200)
+  })
+
+  test('is not ready for a while once its store has refused rows, though the store answers', async () => {
+    let clock = 0
+    let isFull = true
+    const full = new HomegroundError('store-unavailable', 'No space left on device', { hint: 'x', retryable: true })
+    const store = {
+      insertSpans: () => (isFull ? Promise.reject(full) : Promise.resolve()),
+      insertFeedback: () => Promise.resolve(),
+      ping: () => Promise.resolve(true),
+    }
+    const { url } = await start(directQueue(store, () => clock))
+    const ready = async () => (await fetch(`${url}/readyz`)).status
+    expect(await ready()).toBe(200)
+    expect(await postTraces(url, protobufTraces(spans(1)))).toMatchObject({ status: 503, retryAfter: '2' })
+    expect(await ready()).toBe(503)
+    clock = 10_001
+    expect(await ready()).toBe(200)
+    expect((await postTraces(url, protobufTraces(spans(1)))).status).toBe(503)
+    expect(await ready()).toBe(503)
+    isFull = false
+    expect((await postTraces(url, protobufTraces(spans(1)))).status).toBe(200)
+    expect(await ready()).toBe(200)
+  })
+
+  test('refuses a span nested too deeply, or with a project of a long name, by itself and with the reason', async () => {
+    const queue = fakeQueue()
+    const { url } = await start(queue)
+    const nested = (depth: number): object => (depth === 0 ? { stringValue: 'x' } : { arrayValue: { values: [nested(depth - 1)] } })
+    let deep = '{"stringValue":"x"}'
+    for (let n = 0; n < 5_000; n++) deep = `{"arrayValue":{"values":[${deep}]}}`
+    const span = (id: number, value: string) =>
+      `{"traceId":"${traceId(1)}","spanId":"${spanId(id)}","startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"a","value":${value}}]}`
+    const body = (project: string, ...given: string[]) =>
+      Buffer.from(
+        `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"${project}"}}]},"scopeSpans":[{"spans":[${given.join(',')}]}]}]}`,
+      )
+    const json = { 'content-type': 'application/json' }
+    const answer = await postTraces(url, body('shop', span(1, deep), span(2, JSON.stringify(nested(60)))), json)
+    expect([answer.status, answer.body.toString()]).toEqual([
+      200,
+      '{"partialSuccess":{"rejectedSpans":"1","errorMessage":"1 refused: attribute values are nested more than 64 deep (1)"}}',
+    ])
+    const long = await postTraces(url, body('p'.repeat(201), span(3, '{"intValue":"1"}')), json)
+    expect([long.status, long.body.toString()]).toEqual([
+      200,
+      '{"partialSuccess":{"rejectedSpans":"1","errorMessage":"1 refused: the project\'s name is longer than 200 characters (1)"}}',
+    ])
+    expect(queue.rows.map((row) => row.spanId)).toEqual([spanId(2)])
+  })
+
+  test.each([
+    [{ project: 'shop', traceId: 'x', name: 'thumb', value: true }, 'traceId: 32 hex digits'],
+    [{ feedback: [{ project: 'shop', traceId: traceId(1), name: '', value: true }] }, 'feedback.0.name: '],
+    [{ project: 'p'.repeat(201), traceId: traceId(1), name: 'thumb', value: true }, 'project: at most 200 characters'],
+  ])('says of feedback %# which field is at fault', async (body, fault) => {
+    const { url } = await start(fakeQueue())
+    const response = await fetch(`${url}/v1/feedback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(fault)
   })
 
   test('says 503 with Retry-After when the store is away, never 200', async () => {
