@@ -22,6 +22,7 @@ export async function auditEnvironment(environment: Environment, options: { outs
     const recorded = await scoreRecordings(environment)
     const scored = await scorePolicies(environment, outside)
     const findings = [
+      ...unscoredFindings(recorded, scored),
       ...wholeFindings(recorded, scored),
       ...criterionFindings(environment, recorded, scored),
       ...constantFindings(environment, recorded),
@@ -38,6 +39,21 @@ export async function auditEnvironment(environment: Environment, options: { outs
   } finally {
     if (options.outside === undefined) await outside.close()
   }
+}
+
+/** Where nothing gets a score nothing can be found: that is no clean bill. */
+function unscoredFindings(recorded: ScoreSums, scored: readonly { sums: ScoreSums }[]): Finding[] {
+  if ([recorded, ...scored.map(({ sums }) => sums)].some((sums) => sums.result('', '').score !== null)) return []
+  return [
+    {
+      kind: 'never-scored',
+      where: 'rubric',
+      severity: 'hole',
+      sentence: 'Neither a recording nor a policy gets a score: no criterion with a weight can be graded on these tasks.',
+      hint: 'homeground grade ENV says why; criteria that need a reference need tasks that have one (env build --reference recorded), judges an endpoint',
+      tasks: [],
+    },
+  ]
 }
 
 function wholeFindings(recorded: ScoreSums, scored: readonly { policy: Policy; sums: ScoreSums }[]): Finding[] {

@@ -1,6 +1,7 @@
 // What an audit finds: ways to a score that no good answer needs, and data that makes a score mean less than it says.
 
 export type FindingKind =
+  | 'never-scored'
   | 'policy-scores'
   | 'criterion-fooled'
   | 'criterion-constant'

@@ -15,6 +15,9 @@ export interface CompareOptions {
   margin?: number | undefined
 }
 
+/** From this share of outcomes off the tape on, a reader is told. */
+const noteworthyOffTape = 0.2
+
 /** @throws HomegroundError invalid-argument where an arm does not exist or there is only one */
 export async function compare(source: ComparisonSource, options: CompareOptions = {}): Promise<Comparison> {
   const { baseline, candidates } = chooseArms(source, options)
@@ -50,14 +53,20 @@ function chooseArms(source: ComparisonSource, options: CompareOptions): { baseli
 
 function notesOn(read: Tally, arms: readonly ArmSummary[], pairs: readonly PairComparison[], planned: number): string[] {
   const notes: string[] = []
+  const unpaired = pairs.some((pair) => pair.design === 'two-sample')
   for (const arm of arms) {
-    const unpaired = pairs.some((pair) => pair.design === 'two-sample')
     if (arm.outcomes < arm.planned) notes.push(`${arm.name} has ${arm.outcomes} of ${arm.planned} planned outcomes.`)
     else if (arm.outcomes < planned && !unpaired) notes.push(`${arm.name} has ${arm.outcomes} outcomes where another arm has ${planned}.`)
     if (arm.nulls.count > 0) {
       const why = arm.nulls.reasons.slice(0, 3).map(({ reason, count }) => `${reason} (${count})`)
       notes.push(`${arm.name} has no score for ${arm.nulls.count} of ${arm.outcomes} outcomes: ${why.join(', ')}.`)
     }
+  }
+  for (const { name, offTape, outcomes } of arms) {
+    if (offTape.share < noteworthyOffTape) continue
+    notes.push(
+      `${name} left the tape in ${offTape.outcomes} of ${outcomes} outcomes: tools answered it with errors that production may not give. Compare "on tape only", record more like it, or mock those tools.`,
+    )
   }
   for (const pair of pairs) {
     if (pair.design === 'two-sample') {

@@ -111,6 +111,12 @@ describe('other environments', () => {
     expect(Math.max(...report.policies.map(({ score }) => score ?? 0))).toBe(0)
   })
 
+  test('one in which nothing can be scored is no clean one', async () => {
+    const at = await build('unscored', { criteria: [{ name: 'right', weight: 1, type: 'equals' }] })
+    const { findings } = await audited(at)
+    expect(findings.filter(({ severity }) => severity === 'hole').map(({ kind }) => kind)).toEqual(['never-scored'])
+  })
+
   test('a judge that believes what it reads is found, and one that decides alone; one that wavers is noted', async () => {
     const at = await build('judged', {
       criteria: [

@@ -104,6 +104,17 @@ describe('compareRun', () => {
     expect(pair.shown.onTapeOnly).toMatchObject({ tasks: 19 })
     expect(comparison.arms[1]?.offTape).toEqual({ outcomes: 1, share: 0.05, calls: 2 })
     expect(pair.tasks[1]?.offTape).toEqual({ baseline: 0, candidate: 2 })
+    expect(comparison.notes).toEqual([])
+  })
+
+  test('an arm that often leaves the tape is noted', async () => {
+    const rollout = (at: { task: number; arm: string }): Partial<Rollout> => ({
+      ...better(at),
+      offTape: at.task < 4 && at.arm === 'b' ? { count: 1, first: 1 } : { count: 0 },
+    })
+    expect((await compareRun(sampleRun({ rollout }))).notes).toEqual([
+      'b left the tape in 4 of 20 outcomes: tools answered it with errors that production may not give. Compare "on tape only", record more like it, or mock those tools.',
+    ])
   })
 
   test('criteria are compared each, with p values adjusted for their number', async () => {
