@@ -10,82 +10,28 @@ import type { SpanSink } from './export/sink.ts'
 import { SpoolQueue } from './export/spool-queue.ts'
 import { finishSpan } from './finish-span.ts'
 import { Redaction } from './privacy/redaction.ts'
-import { type AgentOptions, recordAgent } from './run/agent.ts'
+import { recordAgent } from './run/agent.ts'
 import { systemClock } from './run/clock.ts'
 import { currentFrame, runStorage } from './run/context.ts'
-import { type FeedbackOptions, sendFeedback } from './run/feedback.ts'
-import { type CarriedRun, carryRun, resumeRun } from './run/hand-over.ts'
-import { type HostSpanProcessor, type HostSpanProcessorOptions, hostSpanProcessor } from './run/host-span-processor.ts'
+import { sendFeedback } from './run/feedback.ts'
+import { carryRun, resumeRun } from './run/hand-over.ts'
+import { hostSpanProcessor } from './run/host-span-processor.ts'
 import { randomIds } from './run/ids.ts'
 import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
 import { connectRemoteSeam, type RemoteReplay } from './run/remote-seam.ts'
-import { type SessionOptions, withContent, withSession } from './run/session.ts'
+import { withContent, withSession } from './run/session.ts'
 import { warnAtExit } from './run/silence.ts'
-import type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-schema.ts'
-import { noStats, type Stats } from './run/stats.ts'
-import { recordTool, type Tool, type ToolOptions } from './run/tool.ts'
-import type { ToolAnswer, ToolCallLike } from './run/tool-call.ts'
-import type { ChatToolDefinition, MessagesToolDefinition, ResponsesToolDefinition } from './run/tool-registry.ts'
-import { chatDefinition, messagesDefinition, responsesDefinition, ToolRegistry } from './run/tool-registry.ts'
+import { noStats } from './run/stats.ts'
+import { recordTool } from './run/tool.ts'
+import { ToolRegistry } from './run/tool-registry.ts'
 import { chooseVariant } from './run/variant.ts'
 import { type HomegroundOptions, resolveSettings, type Settings } from './settings.ts'
+import { straightThrough } from './straight-through.ts'
 import { genAi, homeground as names } from './trace/attributes.ts'
-import type { Json } from './trace/episode.ts'
 import type { Attributes } from './trace/span.ts'
+import type { Homeground } from './types.ts'
 import { version } from './version.ts'
-
-/** What `homeground()` gives. Nothing of it throws into the product or waits for the collector, but where its comment says so. */
-export interface Homeground {
-  /** True unless switched off. */
-  readonly enabled: boolean
-  /** Makes a vendor's client (openai, @anthropic-ai/sdk, …) record its calls. Returns the same client. */
-  wrap<Client extends object>(client: Client): Client
-  /** The global fetch, recording calls to known model endpoints: for clients that take a `fetch` option. */
-  readonly fetch: Fetch
-  /** The agent function, recording: one call of it is one episode. */
-  agent<Args extends unknown[], Result>(
-    name: string,
-    fn: (...args: Args) => Result,
-    options?: AgentOptions<Args>,
-  ): (...args: Args) => Result
-  /** A function that the model may call. @throws HomegroundError invalid-argument where the parameters can give no JSON Schema */
-  tool<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result>(
-    options: ToolOptions<Parameters, Context, Result>,
-  ): Tool<ArgumentsOf<Parameters>, Context, Result>
-  /** Serves a tool call of a model's message by the tool of its name. Bad arguments, unknown tools and errors become text for the model. */
-  callTool(call: ToolCallLike): Promise<ToolAnswer>
-  /** Definitions of the tools made so far, for a request's `tools`; `names` picks some. @throws HomegroundError invalid-argument for an unknown name */
-  toolDefinitions(api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
-  toolDefinitions(api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
-  toolDefinitions(api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
-  /** Reads what the model did not ask for; rejects as `fn` does. */
-  io<Result>(name: string, fn: () => Result | Promise<Result>, options?: { key?: unknown; captureContent?: boolean }): Promise<Result>
-  /** Milliseconds since the epoch, recorded, so that a replay can give the same again. */
-  now(): number
-  /** A number in [0, 1), recorded. */
-  random(): number
-  /** The value of what is under test: a prompt, a model, a switch. */
-  variant<Value extends Json>(name: string, otherwise: Value): Value
-  /** Everything that `fn` starts belongs to this session. */
-  session<Result>(session: SessionOptions, fn: () => Result): Result
-  /** With `false`: nothing that `fn` starts has its bodies, arguments and results recorded. For one call, or a part of a run. */
-  captureContent<Result>(capture: boolean, fn: () => Result): Result
-  /** The trace id of the run that this is called in: keep it, to give feedback later. */
-  trace(): string | undefined
-  /** The run that this is called in, as plain data: for a worker thread or a queue, where the context does not reach. */
-  carry(): CarriedRun | undefined
-  /** Everything that `fn` starts belongs to a run that was carried here. */
-  resume<Result>(carried: CarriedRun | undefined, fn: () => Result): Result
-  feedback(name: string, value: number | boolean | string, options?: FeedbackOptions): void
-  /** For a tracer provider of the product's own: GenAI spans of other instrumentations go to the same place, under the same runs. */
-  spanProcessor(options?: HostSpanProcessorOptions): HostSpanProcessor
-  /** Sends what is waiting. True when all of it was delivered within the time. @default 10000 ms */
-  flush(timeoutMs?: number): Promise<boolean>
-  /** Flushes and stops; what runs afterwards passes through unrecorded. */
-  shutdown(timeoutMs?: number): Promise<void>
-  stats(): Stats
-}
 
 /** @throws HomegroundError invalid-argument where `project` is missing or `endpoint` is no URL */
 export function homeground(options: HomegroundOptions): Homeground {
@@ -174,7 +120,7 @@ class Recording {
         return tool
       },
       callTool: (call) => tools.call(call),
-      toolDefinitions: definitionsOf(tools),
+      toolDefinitions: tools.definitions(),
       io: (name, fn, options) => recordIo(recorder, name, fn, options),
       now: () => recordInstant(recorder, 'now', Date.now),
       random: () => recordInstant(recorder, 'random', Math.random),
@@ -261,54 +207,6 @@ class Recording {
     if (settings.spool !== undefined) sink.wake()
     return sink
   }
-}
-
-/** Off: the functions that were given, nothing around them. */
-function straightThrough(): Homeground {
-  const tools = new ToolRegistry(undefined)
-  return {
-    enabled: false,
-    wrap: (client) => client,
-    fetch: globalThis.fetch,
-    agent: (_, fn) => fn,
-    tool: (options) => {
-      const tool = recordTool(undefined, options)
-      tools.add({ ...tool, call: (call) => Reflect.apply(tool.call, tool, [call]) })
-      return tool
-    },
-    callTool: (call) => tools.call(call),
-    toolDefinitions: definitionsOf(tools),
-    io: async (_, fn) => await fn(),
-    now: Date.now,
-    random: Math.random,
-    variant: (_, otherwise) => otherwise,
-    session: (_, fn) => fn(),
-    captureContent: (_, fn) => fn(),
-    trace: () => undefined,
-    carry: () => undefined,
-    resume: (_, fn) => fn(),
-    feedback: () => undefined,
-    spanProcessor: () => ({ onStart: () => {}, onEnd: () => {}, forceFlush: async () => {}, shutdown: async () => {} }),
-    flush: async () => true,
-    shutdown: async () => undefined,
-    stats: noStats,
-  }
-}
-
-function definitionsOf(tools: ToolRegistry): Homeground['toolDefinitions'] {
-  function definitions(api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
-  function definitions(api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
-  function definitions(api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
-  function definitions(
-    api?: string,
-    names?: readonly string[],
-  ): ChatToolDefinition[] | ResponsesToolDefinition[] | MessagesToolDefinition[] {
-    const picked = tools.named(names)
-    if (api === 'openai.responses') return picked.map(responsesDefinition)
-    if (api === 'anthropic.messages') return picked.map(messagesDefinition)
-    return picked.map(chatDefinition)
-  }
-  return definitions
 }
 
 /** A span of the host's provider; none where no provider is registered. */

@@ -1,6 +1,6 @@
 // @homeground/sdk: records the model calls and tools of an agent product. Imports neither zod nor an OpenTelemetry SDK.
 export type { Exporter, FeedbackRecord } from './export/types.ts'
-export { type Homeground, homeground } from './homeground.ts'
+export { homeground } from './homeground.ts'
 export type { Pseudonym } from './privacy/pseudonym.ts'
 export type { RedactHook, RedactPlace } from './privacy/redaction.ts'
 export type { BuiltInRedactor } from './privacy/redactors.ts'
@@ -14,8 +14,9 @@ export type { ArgumentsOf, JsonSchema, StandardSchema } from './run/standard-sch
 export type { Stats } from './run/stats.ts'
 export type { Tool, ToolOptions } from './run/tool.ts'
 export type { ToolAnswer, ToolCallLike } from './run/tool-call.ts'
-export type { ChatToolDefinition, MessagesToolDefinition, ResponsesToolDefinition } from './run/tool-registry.ts'
+export type { ChatToolDefinition, MessagesToolDefinition, ResponsesToolDefinition, ToolDefinitions } from './run/tool-registry.ts'
 export type { Canary } from './run/variant.ts'
 export type { HomegroundOptions } from './settings.ts'
 export type { Effect, Json } from './trace/episode.ts'
 export type { SpanRecord } from './trace/span.ts'
+export type { Homeground } from './types.ts'

@@ -34,6 +34,13 @@ export interface MessagesToolDefinition {
   input_schema: { type: 'object'; [key: string]: unknown }
 }
 
+/** Definitions of the tools made so far, in the form of a dialect; `names` picks some. @throws HomegroundError invalid-argument for an unknown name */
+export interface ToolDefinitions {
+  (api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
+  (api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
+  (api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
+}
+
 export class ToolRegistry {
   private readonly recorder: Recorder | undefined
   private readonly tools = new Map<string, RegisteredTool>()
@@ -59,6 +66,24 @@ export class ToolRegistry {
     })
   }
 
+  /** For a request's `tools`. */
+  definitions(): ToolDefinitions {
+    const named = (names: readonly string[] | undefined) => this.named(names)
+    function definitions(api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
+    function definitions(api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
+    function definitions(api: 'anthropic.messages', names?: readonly string[]): MessagesToolDefinition[]
+    function definitions(
+      api?: string,
+      names?: readonly string[],
+    ): ChatToolDefinition[] | ResponsesToolDefinition[] | MessagesToolDefinition[] {
+      const picked = named(names)
+      if (api === 'openai.responses') return picked.map(responsesDefinition)
+      if (api === 'anthropic.messages') return picked.map(messagesDefinition)
+      return picked.map(chatDefinition)
+    }
+    return definitions
+  }
+
   /** Serves the call by the tool of its name; an unknown one is an error for the model. */
   async call(call: ToolCallLike): Promise<ToolAnswer> {
     const { name, callId, value, written } = readToolCall(call)
@@ -72,15 +97,15 @@ export class ToolRegistry {
   }
 }
 
-export function chatDefinition({ name, description, parameters }: RegisteredTool): ChatToolDefinition {
+function chatDefinition({ name, description, parameters }: RegisteredTool): ChatToolDefinition {
   return { type: 'function', function: { name, ...(description === undefined ? {} : { description }), parameters: schemaOf(parameters) } }
 }
 
-export function responsesDefinition({ name, description, parameters }: RegisteredTool): ResponsesToolDefinition {
+function responsesDefinition({ name, description, parameters }: RegisteredTool): ResponsesToolDefinition {
   return { type: 'function', name, ...(description === undefined ? {} : { description }), parameters: schemaOf(parameters), strict: false }
 }
 
-export function messagesDefinition({ name, description, parameters }: RegisteredTool): MessagesToolDefinition {
+function messagesDefinition({ name, description, parameters }: RegisteredTool): MessagesToolDefinition {
   return { name, ...(description === undefined ? {} : { description }), input_schema: { ...schemaOf(parameters), type: 'object' } }
 }
 
