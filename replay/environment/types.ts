@@ -53,6 +53,16 @@ export const harnessSchema = z.discriminatedUnion('kind', [
 ])
 export type HarnessSettings = z.infer<typeof harnessSchema>
 
+/** The model that answers for tools of mode or miss policy `simulate`: an endpoint as an arm has one. */
+const simulatorSchema = z.strictObject({
+  model: z.string(),
+  url: z.url().exactOptional(),
+  apiKeyEnv: z.string().exactOptional(),
+  /** @default openai.chat */
+  api: z.enum(['openai.chat', 'openai.responses', 'anthropic.messages']).exactOptional(),
+  parameters: z.record(z.string(), json).exactOptional(),
+})
+
 export const environmentSchema = z.strictObject({
   format: z.literal(1),
   name: z.string().min(1),
@@ -63,6 +73,7 @@ export const environmentSchema = z.strictObject({
   unit: z.enum(['turn', 'episode', 'session']),
   harness: harnessSchema,
   tools: z.record(z.string(), toolSettingsSchema),
+  simulator: simulatorSchema.exactOptional(),
   user: z.strictObject({ mode: z.enum(['none', 'recorded', 'simulate']) }),
   rubric: z.string(),
   splits: z.strictObject({ train: z.number(), validation: z.number(), test: z.number() }),

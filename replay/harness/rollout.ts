@@ -13,6 +13,7 @@ import { playLoop } from './loop.ts'
 import { playModule } from './module.ts'
 import { rolloutSeed, seededIds } from './seeded.ts'
 import { toolAnswers } from './tool-answers.ts'
+import { toolSimulator } from './tool-simulator.ts'
 import type { Harness, Played, RolloutDeps, RolloutJob, RolloutResult } from './types.ts'
 import { systemTimers, VirtualClock } from './virtual/virtual-clock.ts'
 
@@ -30,7 +31,8 @@ export async function executeRollout(job: RolloutJob, deps: RolloutDeps, options
   const model = watched(announcing(sourceOf(job, deps), tape), job, { failures, untranslated })
   const stop = (reason: HomegroundError): void => stopping.abort(reason)
   const clock = recordedClock(job, deps)
-  const tools = toolAnswers({ tape, folder: job.folder, stop })
+  const simulator = job.simulator === undefined ? undefined : toolSimulator(job, job.simulator, { deps, stop, signal })
+  const tools = toolAnswers({ tape, folder: job.folder, stop, ...(simulator === undefined ? {} : { simulate: simulator.answer }) })
   const timer = timeoutOf(job) === undefined ? undefined : setTimeout(() => stopping.abort(timeout(job)), timeoutOf(job))
   let played: Played
   try {
@@ -55,6 +57,7 @@ export async function executeRollout(job: RolloutJob, deps: RolloutDeps, options
     reason: stopping.signal.reason,
     failures,
     untranslated,
+    simulated: simulator?.count() ?? 0,
     durationMs: rounded(deps.monotonicMs() - started),
   })
 }
@@ -128,6 +131,7 @@ interface End {
   reason: unknown
   failures: GatewayAnswer[]
   untranslated: Set<string>
+  simulated: number
   durationMs: number
 }
 
@@ -144,6 +148,7 @@ function resultOf(played: Played, end: End): RolloutResult {
     unconsumedWrites: report.unconsumedWrites,
     staleReads: report.staleReads,
     live: report.live,
+    ...(end.simulated === 0 ? {} : { simulated: end.simulated }),
     ...(played.userTurns === undefined ? {} : { userTurns: played.userTurns }),
     ...(divergence === undefined ? {} : { divergence }),
     ...(end.untranslated.size === 0 ? {} : { untranslated: [...end.untranslated] }),

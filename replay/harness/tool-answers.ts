@@ -49,7 +49,7 @@ async function serve(kind: TapeEntry['kind'], answer: TapeAnswer, call: ToolRequ
     case 'mock':
       return { result: await runMock(answer.mock, call, options.folder) }
     case 'simulate':
-      return { result: await simulated(kind, call, options) }
+      return { result: await simulated(kind, call, options), offTape: 'simulate' }
     case 'model-error':
       throw new ReplayedToolError(answer.type, answer.message)
     case 'miss':
@@ -86,7 +86,9 @@ function fromEntry(entry: TapeEntry, offTape?: string): ToolServed {
 
 async function simulated(kind: TapeEntry['kind'], call: ToolRequest, options: ToolAnswerOptions): Promise<Json | undefined> {
   if (options.simulate === undefined) {
-    throw settingsFault(`${call.name} is to be simulated, and no simulating model is set`)
+    const fault = settingsFault(`${call.name} is to be simulated, and env.json names no simulator: { model, url, … }`)
+    options.stop(fault)
+    throw fault
   }
   return await options.simulate(call, options.tape.entriesOf(kind, call.name, call.lane))
 }

@@ -18,6 +18,8 @@ export interface RolloutJob {
   unit: EnvironmentFile['unit']
   harness: HarnessSettings
   tools: Readonly<Record<string, ToolSettings>>
+  /** Answers for tools that are simulated. */
+  simulator?: NonNullable<EnvironmentFile['simulator']>
   arm: Arm
   repeat: number
   run: string
@@ -43,6 +45,8 @@ export interface RolloutResult {
   unconsumedWrites: number[]
   staleReads: number
   live: string[]
+  /** How many tool calls and reads a model answered in the tool's place. */
+  simulated?: number
   userTurns?: { served: number; afterDivergence: number }
   divergence?: { step: number; kind: string }
   /** Request parameters that the arm's dialect could not say. */
@@ -97,7 +101,7 @@ export interface ToolRequest {
 
 export interface ToolServed {
   result: Json | undefined
-  /** How the call left the tape. */
+  /** How the call left the tape; `simulate` where a model answered it, whatever the mode. */
   offTape?: string
   /** Of the recorded call. */
   durationMs?: number

@@ -60,6 +60,8 @@ export const rolloutSchema = z.strictObject({
   offTape: z.strictObject({ count: z.int().nonnegative(), first: z.int().positive().exactOptional() }),
   unconsumedWrites: z.array(z.int()).exactOptional(),
   staleReads: z.int().exactOptional(),
+  /** How many tool calls and reads a model answered in the tool's place. */
+  simulated: z.int().exactOptional(),
   userTurns: z.strictObject({ served: z.int(), afterDivergence: z.int() }).exactOptional(),
   divergence: z.strictObject({ step: z.int(), kind: z.string() }).exactOptional(),
   /** Request parameters that the arm's dialect could not say. */

@@ -222,6 +222,41 @@ describe('runRollouts', () => {
     })
   })
 
+  test('lets a model answer for a tool, shown the recorded calls: marked, counted, and without a score where it says nothing', async () => {
+    const name = (messages: ChatMessage[]) => messages.at(-1)?.role === 'tool'
+    const ask = (messages: ChatMessage[]) => (name(messages) ? { content: messages.at(-1)?.content } : call('get_order', { id: 'z' }))
+    const shown: string[] = []
+    const policy = (answer: string) => (messages: ChatMessage[], body: Record<string, unknown>) => {
+      if (body['model'] !== 'stand-in') return ask(messages)
+      shown.push(messages[1]?.content ?? '')
+      return { content: answer }
+    }
+    await open(['a'], { get_order: { onMiss: 'simulate' } })
+    await expect(run({ arms: arms.slice(0, 1) }, ask)).rejects.toMatchObject({ code: 'invalid-settings' })
+    environment.file.simulator = { model: 'stand-in', url: 'http://stand-in.test/v1' }
+
+    const done = await run({ arms: arms.slice(0, 1) }, policy('```json\n{"result":"no such order"}\n```'))
+    expect((await linesOf())[0]).toMatchObject({ simulated: 2, offTape: { count: 2, first: 1 }, stop: 'done' })
+    expect(JSON.parse(shown[0] ?? '')).toEqual({
+      recorded: [{ arguments: { id: 'a' }, result: 'lost' }],
+      call: { name: 'get_order', arguments: { id: 'z' } },
+    })
+    for await (const episode of done.episodes()) {
+      const [tool] = episode.steps.filter((step) => step.kind === 'tool')
+      expect(tool).toMatchObject({ name: 'get_order', result: 'no such order', offTape: 'simulate' })
+    }
+
+    await run({ arms: arms.slice(0, 1), folder: path.join(folder, 'vague') }, policy('It depends.'))
+    expect((await linesOf('vague'))[0]).toMatchObject({ score: null, error: { message: expect.stringContaining('It depends.') } })
+    expect((await linesOf('vague'))[0]?.simulated).toBeUndefined()
+
+    await environment.close()
+    await open(['a'], { get_order: { mode: 'simulate' } })
+    environment.file.simulator = { model: 'stand-in', url: 'http://stand-in.test/v1' }
+    await run({ arms: arms.slice(0, 1), folder: path.join(folder, 'always') }, policy('{"result":"sent"}'))
+    expect((await linesOf('always'))[0]).toMatchObject({ simulated: 2, offTape: { count: 0 }, stop: 'done' })
+  })
+
   test('gives no score where the endpoint failed, and tries again what may pass', async () => {
     await open(['a'])
     let attempts = 0
