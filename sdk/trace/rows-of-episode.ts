@@ -1,10 +1,11 @@
 // An episode becomes rows again, for imports: assembleEpisodes gives the same episode back.
+
+import { canonicalBody } from './canonical-body.ts'
 import { canonicalJson, sha256Hex } from './canonical-json.ts'
 import { dialectOf } from './dialects/index.ts'
 import { emptyRow } from './empty-row.ts'
 import type { Episode, Json, ModelCall, Step, StepError } from './episode.ts'
 import type { FeedbackRow, RowKind, SpanRow } from './row.ts'
-import { canonicalBody } from './step-of-row.ts'
 
 /** The agent's row, where the episode has an agent, and one a step. Bodies are in the step's dialect where it can say all, else canonical. */
 export function rowsOfEpisode(episode: Episode): SpanRow[] {

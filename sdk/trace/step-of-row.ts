@@ -1,4 +1,5 @@
 // One row becomes one step of an episode: bodies are read by their dialect, JSON texts are parsed, what was not said is absent.
+import { canonicalBody, canonicalRequest, canonicalResponse } from './canonical-body.ts'
 import { dialectOf } from './dialects/index.ts'
 import type {
   AgentCall,
@@ -18,9 +19,6 @@ import type {
 import { foreignReaderOf } from './foreign/index.ts'
 import { asObject, asText, jsonOrText, parseWellFormed } from './json.ts'
 import type { SpanRow } from './row.ts'
-
-/** A body that holds the canonical form itself: how rows keep an episode whose own bodies are not there (`rowsOfEpisode`). */
-export const canonicalBody = 'homeground.canonical'
 
 /** A call of one attempt, or of several: the last one answered. */
 export function modelCallOf(attempts: readonly [SpanRow, ...SpanRow[]], parent: string | undefined): ModelCall {
@@ -106,8 +104,7 @@ function readRequest(row: SpanRow): ModelRequest & { model: string } {
   const none = { model: '', messages: [], tools: [], parameters: {} }
   const body = bodyOf(row.requestBody)
   const kept = asObject(asObject(body)?.[canonicalBody])
-  // Written by rowsOfEpisode from a canonical request.
-  if (kept !== undefined) return { ...none, ...(kept as unknown as ModelRequest) }
+  if (kept !== undefined) return { ...none, ...canonicalRequest(kept) }
   if (body === undefined) return none
   const dialect = dialectOf(row.api)
   if (dialect !== undefined) return dialect.readRequest(body)
@@ -120,7 +117,7 @@ function readRequest(row: SpanRow): ModelRequest & { model: string } {
 function readResponse(row: SpanRow): { response?: ModelResponse; tokens?: ModelCall['tokens'] } {
   const body = bodyOf(row.responseBody)
   const kept = asObject(asObject(body)?.[canonicalBody])
-  if (kept !== undefined) return kept as ReturnType<typeof readResponse>
+  if (kept !== undefined) return canonicalResponse(kept)
   const dialect = dialectOf(row.api)
   const read = body === undefined ? foreignResponse(row) : dialect?.readResponse(body)
   const tokens = read === undefined || body === undefined ? undefined : dialect?.readTokens?.(body)

@@ -1,7 +1,8 @@
 // Content blocks of Anthropic's Messages API as parts, and back. Signatures and encrypted content stay with their part, byte for byte.
 import type { Json, OtherPart, Part } from '../episode.ts'
 import { asArray, asObject, asText, isJson } from '../json.ts'
-import { mediaPart, mediaUrl, mimeOf, ownFields, ownPart } from './media.ts'
+import { ownPart } from '../part.ts'
+import { mediaPart, mediaUrl, mimeOf, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 
 const api = 'anthropic.messages'

@@ -20,11 +20,6 @@ export function mimeOf(part: OtherPart): string | undefined {
   return typeof part['mime_type'] === 'string' ? part['mime_type'] : undefined
 }
 
-/** A part of a type that is not known here, as it came: the conventions' generic part. */
-export function ownPart(type: string, fields: { [key: string]: Json }): OtherPart {
-  return { ...fields, type } as unknown as OtherPart
-}
-
 /** The fields of an own part, for the wire that it came from. */
 export function ownFields(part: OtherPart): { [key: string]: Json } {
   const { provider: _, ...fields } = part

@@ -1,7 +1,8 @@
 // Content parts of a chat message: text, images, audio, files. A type that is not known stays a part of its own type.
 import type { Json, OtherPart, Part } from '../episode.ts'
 import { asObject, asText } from '../json.ts'
-import { mediaPart, mediaUrl, mimeOf, ownFields, ownPart } from './media.ts'
+import { ownPart } from '../part.ts'
+import { mediaPart, mediaUrl, mimeOf, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 
 const api = 'openai.chat'

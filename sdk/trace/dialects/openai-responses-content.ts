@@ -1,7 +1,8 @@
 // Content parts of the Responses API: text, refusals, images and files, in what is sent (`input_…`) and in what the model says (`output_…`).
 import type { Json, Part } from '../episode.ts'
 import { asObject, asText } from '../json.ts'
-import { mediaPart, mediaUrl, ownFields, ownPart } from './media.ts'
+import { ownPart } from '../part.ts'
+import { mediaPart, mediaUrl, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 
 const api = 'openai.responses'

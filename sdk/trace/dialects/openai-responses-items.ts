@@ -2,7 +2,8 @@
 // canonical form; each part keeps the id of its item, which the API wants back.
 import type { Json, Message, OtherPart, Part, ReasoningPart, ToolCallPart } from '../episode.ts'
 import { asArray, asObject, asText } from '../json.ts'
-import { ownFields, ownPart } from './media.ts'
+import { ownPart } from '../part.ts'
+import { ownFields } from './media.ts'
 import { readResponsesContent, writeResponsesContent } from './openai-responses-content.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 import { readArguments, writeArguments } from './tool-arguments.ts'

@@ -4,6 +4,7 @@ import { readArguments } from '../dialects/tool-arguments.ts'
 import type { Json, Message, Part, ToolCallPart } from '../episode.ts'
 import { finishReason } from '../finish-reason.ts'
 import { asObject, asText, jsonOrText } from '../json.ts'
+import { partOfFields } from '../part.ts'
 import type { SpanAttributes } from '../span-attributes.ts'
 import { openInference as names } from './attribute-names.ts'
 import { defined, type ForeignColumnsOf } from './columns.ts'
@@ -111,7 +112,7 @@ function contentPart(content: { [key: string]: Json }): Part[] {
   if (content['type'] === 'text' && text !== undefined) return [{ type: 'text', content: text }]
   const url = asText(asObject(asObject(content['image'])?.['image'])?.['url'])
   if (url !== undefined) return [{ type: 'uri', modality: 'image', uri: url }]
-  return Object.keys(content).length === 0 ? [] : [content as unknown as Part]
+  return Object.keys(content).length === 0 ? [] : [partOfFields(content)]
 }
 
 function callPart(call: { [key: string]: Json }): ToolCallPart {

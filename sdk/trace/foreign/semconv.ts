@@ -1,8 +1,10 @@
 // Spans of other instrumentations that follow the GenAI semantic conventions: messages as JSON in attributes (v1.37 and later), or on an event of the span.
+
 import { genAi } from '../attributes.ts'
 import type { Json, Message, Part } from '../episode.ts'
 import { finishReason } from '../finish-reason.ts'
 import { asArray, asObject, asText } from '../json.ts'
+import { partOfFields } from '../part.ts'
 import type { SpanAttributes } from '../span-attributes.ts'
 import { objects, parsed } from './flattened.ts'
 import { requestParameters, requestPrefix } from './request-parameters.ts'
@@ -68,5 +70,5 @@ function partOf(part: { [key: string]: Json }): Part {
       arguments: parsed(sent['arguments']) ?? asObject(sent['input']) ?? {},
     }
   // Parts of other types pass as they are.
-  return sent as unknown as Part
+  return partOfFields(sent)
 }

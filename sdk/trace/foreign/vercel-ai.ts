@@ -5,6 +5,7 @@ import { readArguments } from '../dialects/tool-arguments.ts'
 import type { Json, Message, Part } from '../episode.ts'
 import { finishReason } from '../finish-reason.ts'
 import { asArray, asObject, asText } from '../json.ts'
+import { partOfFields } from '../part.ts'
 import type { SpanAttributes } from '../span-attributes.ts'
 import { vercelAi as names } from './attribute-names.ts'
 import { defined } from './columns.ts'
@@ -118,7 +119,7 @@ function partOf(part: { [key: string]: Json }): Part[] {
     case 'image':
       return [mediaOf(part)]
     default:
-      return [part as unknown as Part]
+      return [partOfFields(part)]
   }
 }
 
