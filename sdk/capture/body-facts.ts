@@ -24,7 +24,8 @@ export function addRequestFacts(attributes: Attributes, body: Fields): void {
   const model = asText(body['model'])
   if (model !== undefined) attributes[genAi.requestModel] = model
   for (const [attribute, ...fields] of requestNumbers) {
-    const value = fields.map((field) => body[field]).find((each) => typeof each === 'number')
+    const field = fields.find((each) => typeof body[each] === 'number')
+    const value = field === undefined ? undefined : body[field]
     if (value !== undefined && !(attribute === genAi.requestChoiceCount && value === 1)) attributes[attribute] = value
   }
   const stop = body['stop'] ?? body['stop_sequences']

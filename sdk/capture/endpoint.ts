@@ -43,6 +43,20 @@ const providers: readonly [ending: string, provider: string][] = [
 
 /** `undefined` where the URL is not one, or not a model call's; with `every`, unknown paths are understood as far as they go. */
 export function endpointOf(url: string, every: boolean): Endpoint | undefined {
+  const known = recent.get(url)
+  if (known !== undefined && known.every === every) return known.endpoint
+  const endpoint = readEndpoint(url, every)
+  // A long one is a query of its own each time.
+  if (url.length > 500) return endpoint
+  if (recent.size >= 100) recent.clear()
+  recent.set(url, { every, endpoint })
+  return endpoint
+}
+
+/** A product calls few endpoints, and reading a URL costs as much as the rest of a request. */
+const recent = new Map<string, { every: boolean; endpoint: Endpoint | undefined }>()
+
+function readEndpoint(url: string, every: boolean): Endpoint | undefined {
   if (!URL.canParse(url)) return undefined
   const { hostname, pathname, port } = new URL(url)
   const known = paths.find(([pattern]) => pattern.test(pathname))

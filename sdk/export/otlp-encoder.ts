@@ -1,7 +1,8 @@
-// SpanRecord -> OTLP protobuf in one pass. Each span becomes a piece that is complete as a field of ScopeSpans: a batch is a head and any pieces behind it.
+// SpanRecord -> OTLP protobuf. Each span becomes a piece that is complete as a field of ScopeSpans: a batch is a head and any pieces behind it.
 // Fields as in opentelemetry/proto/trace/v1/trace.proto; none is written that has its default.
+// A length stands before its content, so a span is measured first; the lengths wait in one list, in the order in which they will be written.
 import type { Attributes, AttributeValue, SpanRecord } from '../trace/span.ts'
-import { fieldSize, ProtobufWriter, varintSize } from './protobuf-writer.ts'
+import { bigVarintSize, fieldSize, ProtobufWriter, varintSize } from './protobuf-writer.ts'
 
 /** Wire types, or-ed with the field's number << 3. */
 const varintType = 0
@@ -9,43 +10,26 @@ const fixed64Type = 1
 const lengthType = 2
 
 const writer = new ProtobufWriter()
+let lengths: number[] = []
+let next = 0
 
 /** The span as a field of ScopeSpans (`repeated Span spans = 2`). */
 export function encodeSpan(span: SpanRecord): Buffer {
-  const attributes = Object.entries(span.attributes).map(([key, value]) => measure(key, value))
-  const events = span.events.map((event) => {
-    const measured = Object.entries(event.attributes).map(([key, value]) => measure(key, value))
-    const nameBytes = Buffer.byteLength(event.name)
-    return { event, measured, nameBytes, size: 9 + fieldSize(nameBytes) + sizeOf(measured) }
-  })
-  const nameBytes = Buffer.byteLength(span.name)
+  startMeasuring()
   const message = span.status.message ?? ''
   const messageBytes = Buffer.byteLength(message)
   const statusSize = (messageBytes > 0 ? fieldSize(messageBytes) : 0) + (span.status.code === 0 ? 0 : 2)
-  const size =
-    18 +
-    10 +
-    (span.parentSpanId === undefined ? 0 : 10) +
-    fieldSize(nameBytes) +
-    2 +
-    18 +
-    sizeOf(attributes) +
-    events.reduce((sum, each) => sum + fieldSize(each.size), 0) +
-    (statusSize > 0 ? fieldSize(statusSize) : 0)
+  const nameBytes = Buffer.byteLength(span.name)
+  let size = 18 + 10 + (span.parentSpanId === undefined ? 0 : 10) + fieldSize(nameBytes) + 2 + 18
+  size += measureAttributes(span.attributes)
+  for (const event of span.events) size += fieldSize(measureEvent(event))
+  if (statusSize > 0) size += fieldSize(statusSize)
 
-  writer.reset()
+  writer.begin(fieldSize(size))
   open(2, size)
-  writer.varint(tag(1, lengthType))
-  writer.varint(16)
-  writer.hex(span.traceId)
-  writer.varint(tag(2, lengthType))
-  writer.varint(8)
-  writer.hex(span.spanId)
-  if (span.parentSpanId !== undefined) {
-    writer.varint(tag(4, lengthType))
-    writer.varint(8)
-    writer.hex(span.parentSpanId)
-  }
+  id(1, span.traceId)
+  id(2, span.spanId)
+  if (span.parentSpanId !== undefined) id(4, span.parentSpanId)
   text(5, span.name, nameBytes)
   writer.varint(tag(6, varintType))
   writer.varint(span.kind)
@@ -53,14 +37,8 @@ export function encodeSpan(span: SpanRecord): Buffer {
   writer.fixed64(span.startTimeUnixNano)
   writer.varint(tag(8, fixed64Type))
   writer.fixed64(span.endTimeUnixNano)
-  for (const attribute of attributes) writeKeyValue(9, attribute)
-  for (const { event, measured, nameBytes: bytes, size: eventSize } of events) {
-    open(11, eventSize)
-    writer.varint(tag(1, fixed64Type))
-    writer.fixed64(event.timeUnixNano)
-    text(2, event.name, bytes)
-    for (const attribute of measured) writeKeyValue(3, attribute)
-  }
+  writeAttributes(9, span.attributes)
+  for (const event of span.events) writeEvent(event)
   if (statusSize > 0) {
     open(15, statusSize)
     if (messageBytes > 0) text(2, message, messageBytes)
@@ -74,17 +52,18 @@ export function encodeSpan(span: SpanRecord): Buffer {
 
 /** What stands before the spans of a batch: everything of `ExportTraceServiceRequest` but the pieces, whose bytes together are `piecesBytes`. */
 export function encodeHead(resource: Attributes, scope: SpanRecord['scope'], piecesBytes: number): Buffer {
-  const attributes = Object.entries(resource).map(([key, value]) => measure(key, value))
-  const resourceSize = sizeOf(attributes)
+  startMeasuring()
+  const resourceSize = measureAttributes(resource)
   const nameBytes = Buffer.byteLength(scope.name)
   const version = scope.version ?? ''
   const versionBytes = Buffer.byteLength(version)
   const scopeSize = fieldSize(nameBytes) + (versionBytes > 0 ? fieldSize(versionBytes) : 0)
   const scopeSpansSize = fieldSize(scopeSize) + piecesBytes
-  writer.reset()
-  open(1, fieldSize(resourceSize) + fieldSize(scopeSpansSize))
+  const size = fieldSize(resourceSize) + fieldSize(scopeSpansSize)
+  writer.begin(fieldSize(size) - piecesBytes)
+  open(1, size)
   open(1, resourceSize)
-  for (const attribute of attributes) writeKeyValue(1, attribute)
+  writeAttributes(1, resource)
   open(2, scopeSpansSize)
   open(1, scopeSize)
   text(1, scope.name, nameBytes)
@@ -92,113 +71,167 @@ export function encodeHead(resource: Attributes, scope: SpanRecord['scope'], pie
   return writer.bytes()
 }
 
-/** An attribute with the sizes that its nested messages need before they are written. */
-interface Measured {
-  key: string
-  keyBytes: number
-  value: MeasuredValue
-  size: number
-}
-type MeasuredValue =
-  | { kind: 'text'; value: string; bytes: number; size: number }
-  | { kind: 'boolean'; value: boolean; size: 2 }
-  | { kind: 'integer'; value: bigint; size: number }
-  | { kind: 'double'; value: number; size: 9 }
-  | { kind: 'bytes'; value: Uint8Array; size: number }
-  | { kind: 'list'; items: MeasuredValue[]; inner: number; size: number }
-  | { kind: 'map'; entries: Measured[]; inner: number; size: number }
-  | { kind: 'nothing'; size: 0 }
+type SpanEvent = SpanRecord['events'][number]
 
-function measure(key: string, value: AttributeValue): Measured {
-  const keyBytes = Buffer.byteLength(key)
-  const measured = measureValue(value)
-  return { key, keyBytes, value: measured, size: fieldSize(keyBytes) + fieldSize(measured.size) }
+function measureEvent(event: SpanEvent): number {
+  const place = lengths.push(0) - 1
+  const nameBytes = Buffer.byteLength(event.name)
+  lengths.push(nameBytes)
+  const size = 9 + fieldSize(nameBytes) + measureAttributes(event.attributes)
+  lengths[place] = size
+  return size
 }
 
-function measureValue(value: AttributeValue): MeasuredValue {
+function writeEvent(event: SpanEvent): void {
+  open(11, length())
+  writer.varint(tag(1, fixed64Type))
+  writer.fixed64(event.timeUnixNano)
+  text(2, event.name, length())
+  writeAttributes(3, event.attributes)
+}
+
+function measureAttributes(attributes: { readonly [key: string]: AttributeValue }): number {
+  let size = 0
+  for (const key of Object.keys(attributes)) {
+    const place = lengths.push(0) - 1
+    const value = measureValue(attributes[key])
+    lengths[place] = value
+    size += fieldSize(keyField(key).byteLength + fieldSize(value))
+  }
+  return size
+}
+
+function writeAttributes(field: number, attributes: { readonly [key: string]: AttributeValue }): void {
+  for (const key of Object.keys(attributes)) {
+    const size = length()
+    const keyBytes = keyField(key)
+    open(field, keyBytes.byteLength + fieldSize(size))
+    writer.raw(keyBytes)
+    open(2, size)
+    writeValue(attributes[key])
+  }
+}
+
+/** Bytes of an AnyValue's content. Puts the inner lengths that `writeValue` will ask for onto the list. */
+function measureValue(value: AttributeValue | undefined): number {
   switch (typeof value) {
     case 'string': {
       const bytes = Buffer.byteLength(value)
-      return { kind: 'text', value, bytes, size: fieldSize(bytes) }
+      lengths.push(bytes)
+      return fieldSize(bytes)
     }
     case 'boolean':
-      return { kind: 'boolean', value, size: 2 }
+      return 2
     case 'number':
-      return Number.isSafeInteger(value) ? integer(BigInt(value)) : { kind: 'double', value, size: 9 }
+      if (!Number.isSafeInteger(value)) return 9
+      return 1 + (value < 0 ? 10 : varintSize(value))
     case 'bigint':
-      return integer(value)
+      return 1 + bigVarintSize(value)
     case 'object': {
-      if (value === null) return { kind: 'nothing', size: 0 }
-      if (value instanceof Uint8Array) return { kind: 'bytes', value, size: fieldSize(value.byteLength) }
-      if (Array.isArray(value)) {
-        const items = value.map(measureValue)
-        const inner = items.reduce((sum, item) => sum + fieldSize(item.size), 0)
-        return { kind: 'list', items, inner, size: fieldSize(inner) }
-      }
-      const entries = Object.entries(value).map(([key, member]) => measure(key, member))
-      const inner = sizeOf(entries)
-      return { kind: 'map', entries, inner, size: fieldSize(inner) }
+      if (value === null) return 0
+      if (value instanceof Uint8Array) return fieldSize(value.byteLength)
+      const place = lengths.push(0) - 1
+      const inner = Array.isArray(value) ? measureItems(value) : measureAttributes(value)
+      lengths[place] = inner
+      return fieldSize(inner)
     }
+    default:
+      return 0
   }
 }
 
-function integer(value: bigint): MeasuredValue {
-  return { kind: 'integer', value, size: 1 + (value < 0n ? 10 : varintSize(Number(value))) }
+function measureItems(items: readonly AttributeValue[]): number {
+  let inner = 0
+  for (const item of items) {
+    const place = lengths.push(0) - 1
+    const size = measureValue(item)
+    lengths[place] = size
+    inner += fieldSize(size)
+  }
+  return inner
 }
 
-function sizeOf(attributes: readonly Measured[]): number {
-  let sum = 0
-  for (const attribute of attributes) sum += fieldSize(attribute.size)
-  return sum
-}
-
-function writeKeyValue(field: number, attribute: Measured): void {
-  open(field, attribute.size)
-  text(1, attribute.key, attribute.keyBytes)
-  open(2, attribute.value.size)
-  writeValue(attribute.value)
-}
-
-function writeValue(measured: MeasuredValue): void {
-  switch (measured.kind) {
-    case 'text':
-      text(1, measured.value, measured.bytes)
+function writeValue(value: AttributeValue | undefined): void {
+  switch (typeof value) {
+    case 'string':
+      text(1, value, length())
       return
     case 'boolean':
       writer.varint(tag(2, varintType))
-      writer.varint(measured.value ? 1 : 0)
+      writer.varint(value ? 1 : 0)
       return
-    case 'integer':
+    case 'number':
+      writeNumber(value)
+      return
+    case 'bigint':
       writer.varint(tag(3, varintType))
-      writer.bigVarint(measured.value)
+      writer.bigVarint(value)
       return
-    case 'double':
-      writer.varint(tag(4, fixed64Type))
-      writer.double(measured.value)
-      return
-    case 'list':
-      open(5, measured.inner)
-      for (const item of measured.items) {
-        open(1, item.size)
-        writeValue(item)
+    case 'object':
+      if (value === null) return
+      if (value instanceof Uint8Array) {
+        open(7, value.byteLength)
+        writer.raw(value)
+      } else if (Array.isArray(value)) {
+        open(5, length())
+        for (const item of value) {
+          open(1, length())
+          writeValue(item)
+        }
+      } else {
+        open(6, length())
+        writeAttributes(1, value)
       }
       return
-    case 'map':
-      open(6, measured.inner)
-      for (const entry of measured.entries) writeKeyValue(1, entry)
-      return
-    case 'bytes':
-      open(7, measured.value.byteLength)
-      writer.raw(measured.value)
-      return
-    case 'nothing':
+    default:
       return
   }
 }
 
-function open(field: number, length: number): void {
+function writeNumber(value: number): void {
+  if (!Number.isSafeInteger(value)) {
+    writer.varint(tag(4, fixed64Type))
+    writer.double(value)
+    return
+  }
+  writer.varint(tag(3, varintType))
+  if (value < 0) writer.bigVarint(BigInt(value))
+  else writer.varint(value)
+}
+
+const keyFields = new Map<string, Buffer>()
+
+/** The key as the field that it is in every KeyValue. Keys are few; a product's own tags may be many. */
+function keyField(key: string): Buffer {
+  const known = keyFields.get(key)
+  if (known !== undefined) return known
+  const content = Buffer.from(key)
+  const head = [tag(1, lengthType)]
+  let rest = content.byteLength
+  for (; rest >= 0x80; rest >>>= 7) head.push((rest & 0x7f) | 0x80)
+  const made = Buffer.concat([Buffer.from([...head, rest]), content])
+  if (keyFields.size >= 500) keyFields.clear()
+  keyFields.set(key, made)
+  return made
+}
+
+function startMeasuring(): void {
+  lengths = []
+  next = 0
+}
+
+function length(): number {
+  return lengths[next++] ?? 0
+}
+
+function id(field: number, hex: string): void {
+  open(field, hex.length / 2)
+  writer.hex(hex)
+}
+
+function open(field: number, size: number): void {
   writer.varint(tag(field, lengthType))
-  writer.varint(length)
+  writer.varint(size)
 }
 
 function text(field: number, value: string, bytes: number): void {

@@ -1,6 +1,6 @@
 // Makes spans and brings them to where they go, off the product's tick. A recorder of our own instead of an OpenTelemetry SDK: no limits that would cut a body,
 // no exporter of the host's that would see a prompt. It never throws into the product.
-import { setImmediate } from 'node:timers'
+import { setImmediate, setTimeout } from 'node:timers'
 import { context, diag, isSpanContextValid, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { SpanSink } from '../export/sink.ts'
 import { withoutKeys } from '../privacy/key-patterns.ts'
@@ -15,6 +15,11 @@ import type { Stats } from './stats.ts'
 
 /** OTLP's SpanKind. */
 export const spanKind = { internal: 1, client: 3 } as const
+
+/** How long ended spans wait for company before they are put together. */
+const gatherMs = 20
+/** How long putting spans together may hold up the product's own work at a time. */
+const turnMs = 2
 
 /** A span that has begun. `attributes` may be filled until it is delivered. */
 export interface OpenSpan {
@@ -113,7 +118,9 @@ export class Recorder {
     this.jobs.push(job)
     if (this.scheduled) return
     this.scheduled = true
-    setImmediate(() => this.work(8))
+    // Several in one turn cost a fraction of one a turn. A serverless host must hear of the delivery before it freezes the process.
+    if (this.options.delivered === undefined) setTimeout(() => this.work(turnMs), gatherMs)
+    else setImmediate(() => this.work(turnMs))
   }
 
   /** Does everything that is waiting, now. */
