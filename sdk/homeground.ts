@@ -90,6 +90,7 @@ class Recording {
       resource,
       scope,
       captureContent: settings.captureContent,
+      maxHeldBytes: settings.maxQueueBytes,
       sample: (traceId) => settings.sample >= 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < settings.sample,
       ...(tracer === undefined ? {} : { tracer }),
       ...(finish === undefined ? {} : { finish }),

@@ -37,7 +37,7 @@ export interface HomegroundOptions {
   sample?: number
   /** Values for a share of the sessions, by variant. @default none */
   variants?: Readonly<Record<string, Canary>>
-  /** Bytes of spans that may wait for the collector; beyond it new ones are dropped. @default 64 MiB */
+  /** Bytes of spans that may wait for the collector, and again of bodies that are being read; beyond it new spans are dropped, bodies cut. @default 64 MiB */
   maxQueueBytes?: number
   /** Bytes of one body that are recorded. @default 32 MiB */
   maxBodyBytes?: number

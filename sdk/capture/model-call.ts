@@ -32,6 +32,10 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   private readonly span: OpenSpan
   private readonly collector: ByteCollector
   private wholeText: string | undefined
+  /** Bytes of the budget that are taken beside the collector's. */
+  private held = 0
+  /** A body was left out: too many bytes were held already. */
+  private cut = false
   private status: number | undefined
   private stream = false
   private textual = true
@@ -40,9 +44,9 @@ export class ModelCall implements BodyWatcher, ModelTurn {
 
   constructor(recorder: Recorder, request: ModelRequest, maxBodyBytes: number) {
     this.recorder = recorder
-    this.request = request
+    this.request = this.hold(request.body) ? request : { ...request, body: undefined, pendingBody: undefined }
     this.span = recorder.start(request.endpoint.operation, spanKind.client)
-    this.collector = new ByteCollector(maxBodyBytes)
+    this.collector = new ByteCollector(maxBodyBytes, recorder.bodies)
   }
 
   /** The response has come; its body is watched from here on. */
@@ -67,13 +71,13 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   }
 
   whole(text: string): void {
-    if (this.collector.byteLength === 0 && this.how === undefined) this.wholeText = text
+    if (this.collector.byteLength === 0 && this.how === undefined && this.hold(text)) this.wholeText = text
   }
 
   end(how: 'done' | 'left' | { error: unknown }): void {
     if (this.how !== undefined) return
     this.how = how
-    const end = (): void => this.recorder.end(this.span, () => this.fill())
+    const end = (): void => this.recorder.end(this.span, () => this.finish())
     const { pendingBody } = this.request
     if (pendingBody === undefined) end()
     else pendingBody.then(end, end)
@@ -81,6 +85,25 @@ export class ModelCall implements BodyWatcher, ModelTurn {
 
   calls(): readonly RequestedCall[] {
     return this.recorder.guard(() => requestedCalls(this.read().body ?? {}), [])
+  }
+
+  private hold(text: string | undefined): boolean {
+    if (text === undefined) return true
+    if (!this.recorder.bodies.take(text.length)) {
+      this.cut = true
+      return false
+    }
+    this.held += text.length
+    return true
+  }
+
+  private finish(): void {
+    try {
+      this.fill()
+    } finally {
+      this.recorder.bodies.give(this.held + this.collector.byteLength)
+      this.held = 0
+    }
   }
 
   private fill(): void {
@@ -110,7 +133,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     // Who refuses a key may say it again.
     const secrets = failed ? secretsOf(request.sentHeaders(), request.url) : []
     if (content && text !== undefined) attributes[homeground.responseBody] = failed ? withoutKeys(text, secrets) : text
-    if (this.collector.truncated) attributes[homeground.partial] = true
+    if (this.collector.truncated || this.cut) attributes[homeground.partial] = true
     this.conclude(whole, error, body)
     if (span.error !== undefined) span.error = { type: span.error.type, message: withoutKeys(span.error.message, secrets) }
   }

@@ -1,5 +1,5 @@
 // A fetch that records. It calls the fetch that it was given with the same arguments and returns the promise that it got.
-import { currentFrame, type Replay } from '../run/context.ts'
+import { currentFrame, type Replay, runStorage } from '../run/context.ts'
 import type { Recorder } from '../run/recorder.ts'
 import { ModelCall } from './model-call.ts'
 import { headersOf, type ModelRequest, readModelRequest } from './model-request.ts'
@@ -19,16 +19,26 @@ export function unrecorded(value: Fetch): Fetch {
   return inner ?? value
 }
 
-/** `every`: record all POSTs (a vendor's client), not only known model endpoints (the global fetch). */
-export function recordingFetch(inner: Fetch, recorder: Recorder, options: { every: boolean; maxBodyBytes: number }): Fetch {
+export interface RecordingFetchOptions {
+  /** Record all POSTs (a vendor's client), not only known model endpoints (the global fetch). */
+  every: boolean
+  maxBodyBytes: number
+}
+
+export function recordingFetch(inner: Fetch, recorder: Recorder, options: RecordingFetchOptions): Fetch {
+  // A fetch of the product's own may call a recording one.
+  const mayNest = options.every && inner !== unrecorded(globalThis.fetch)
   function fetch(this: unknown, ...given: Parameters<Fetch>): Promise<Response> {
     const [input, init] = given
-    const send = (): Promise<Response> => Reflect.apply(inner, this, given)
+    const pass = (): Promise<Response> => Reflect.apply(inner, this, given)
     const request = recorder.guard(() => readModelRequest(input, init, options.every), undefined)
-    if (request === undefined) return send()
-    const call = recorder.guard(() => new ModelCall(recorder, request, options.maxBodyBytes), undefined)
-    if (call === undefined) return send()
+    if (request === undefined) return pass()
     const frame = currentFrame()
+    if (frame?.sending !== undefined && frame.sending === request.body) return pass()
+    const call = recorder.guard(() => new ModelCall(recorder, request, options.maxBodyBytes), undefined)
+    if (call === undefined) return pass()
+    const { body } = request
+    const send = mayNest && body !== undefined ? () => runStorage.run({ ...(frame ?? { agents: [] }), sending: body }, pass) : pass
     const promise = attempt(
       () => (frame?.replay === undefined ? send() : replayed(frame.replay, frame.agents, request, headersOf(input, init), send)),
       call,

@@ -27,6 +27,8 @@ export interface Frame {
   /** The call id of the tool that is running, where a framework told it. */
   readonly callId?: string
   readonly replay?: Replay
+  /** The body that a recording fetch is handing to a fetch of the product's own: sent on by another recording one, it is the same call. */
+  readonly sending?: string
   /** With `provider: 'host'`: the host's span that stands for `spanId`. */
   readonly hostSpan?: Span
 }

@@ -8,6 +8,7 @@ import type { Redaction } from '../privacy/redaction.ts'
 import { genAi, homeground as names } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
 import type { Attributes, SpanRecord } from '../trace/span.ts'
+import { ByteBudget } from './byte-budget.ts'
 import type { Clock } from './clock.ts'
 import { currentFrame, type Frame } from './context.ts'
 import type { Ids } from './ids.ts'
@@ -45,6 +46,8 @@ export interface RecorderOptions {
   resource: Attributes
   scope: { name: string; version: string }
   captureContent: boolean
+  /** Bytes of bodies that may be held at once until they are put together. @default 64 MiB */
+  maxHeldBytes?: number
   /** Whether an episode is recorded, asked once for its first span. */
   sample: (traceId: string) => boolean
   /** With `provider: 'host'`: makes the host's spans that stand for ours. */
@@ -59,11 +62,13 @@ export interface RecorderOptions {
 
 export class Recorder {
   readonly options: RecorderOptions
+  readonly bodies: ByteBudget
   private jobs: (() => void)[] = []
   private scheduled = false
 
   constructor(options: RecorderOptions) {
     this.options = options
+    this.bodies = new ByteBudget(options.maxHeldBytes ?? 64 * 1024 * 1024)
   }
 
   now(): number {
@@ -100,7 +105,7 @@ export class Recorder {
     this.later(() => {
       fill?.(span)
       this.deliver(span)
-    })
+    }, span.frame?.replay !== undefined)
   }
 
   /** Whether bodies, arguments and results may be recorded here. */
@@ -113,14 +118,14 @@ export class Recorder {
     return this.options.redaction?.value(value, path) ?? value
   }
 
-  /** Runs `job` on a later turn of the event loop; what it throws is counted. */
-  later(job: () => void): void {
+  /** Runs `job` on a later turn of the event loop, `soon` on the next one; what it throws is counted. */
+  later(job: () => void, soon = false): void {
     this.jobs.push(job)
-    if (this.scheduled) return
-    this.scheduled = true
     // Several in one turn cost a fraction of one a turn. A serverless host must hear of the delivery before it freezes the process.
-    if (this.options.delivered === undefined) setTimeout(() => this.work(turnMs), gatherMs)
-    else setImmediate(() => this.work(turnMs))
+    if (soon || this.options.delivered !== undefined) setImmediate(() => this.work(turnMs))
+    else if (!this.scheduled) setTimeout(() => this.work(turnMs), gatherMs)
+    else return
+    this.scheduled = true
   }
 
   /** Does everything that is waiting, now. */
