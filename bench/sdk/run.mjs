@@ -1,5 +1,6 @@
 // What recording costs a product, beside five peers: CPU a call including the export, over real sockets, less that of the bare client. Rounds alternate
 // (bare, ours, each peer, bare, …); the figure is the median of the rounds. `--rounds N`, `--plain CALLS`, `--stream CALLS`, `--only a,b`.
+// Then what a caller waits for longer (latency.mjs), how long the import takes, and what is installed.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -12,12 +13,11 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     plain: { type: 'string', default: '1500' },
-    stream: { type: 'string', default: '320' },
+    stream: { type: 'string', default: '64' },
     only: { type: 'string' },
   },
 })
 
-execFileSync(process.execPath, [path.join(folder, '../../scripts/build.mjs'), '--if-stale'], { stdio: 'inherit' })
 installPeers()
 
 const children = []
@@ -39,8 +39,49 @@ for (const mode of ['plain', 'stream']) {
   }
   result[`${mode}Ratio`] = report(mode, runs)
 }
+Object.assign(result, latency(), footprint())
 process.stdout.write(`${JSON.stringify(result)}\n`)
 process.exit(0)
+
+function latency() {
+  const run = spawnSync(process.execPath, [path.join(folder, 'latency.mjs'), upstream, sink], { encoding: 'utf8' })
+  if (run.status !== 0) throw new Error(`latency.mjs ended with ${run.status ?? run.signal}: ${run.stderr}`)
+  const figures = JSON.parse(run.stdout)
+  process.stdout.write(
+    `\nlatency: a wrapped call takes ${figures.addedMedianMs} ms longer in the median (interleaved with bare ones); inside our code before its promise resolves p99 ${figures.insideP99Ms} ms\n`,
+  )
+  return figures
+}
+
+/** Import time (median of processes of its own), installed size, dependencies. */
+function footprint() {
+  const sdk = path.join(folder, '../../sdk')
+  const source = `const start = performance.now(); await import(${JSON.stringify(path.join(sdk, 'dist/index.js'))}); process.stdout.write(String(performance.now() - start))`
+  const times = Array.from({ length: 7 }, () =>
+    Number(execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' })),
+  )
+  const { dependencies, peerDependencies } = JSON.parse(fs.readFileSync(path.join(sdk, 'package.json'), 'utf8'))
+  const sizes = [path.join(sdk, 'dist'), ...['zod', '@opentelemetry/api'].map((name) => path.join(sdk, '../node_modules', name))].map(
+    bytesUnder,
+  )
+  const figures = {
+    importMs: Math.round(median(times) * 10) / 10,
+    sdkKiB: Math.round(sizes[0] / 1024),
+    installedKiB: Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024),
+    dependencies: Object.keys({ ...dependencies, ...peerDependencies }).length,
+  }
+  process.stdout.write(
+    `import ${figures.importMs} ms; ${figures.sdkKiB} KiB of its own, ${figures.installedKiB} KiB with ${Object.keys({ ...dependencies, ...peerDependencies }).join(' and ')}\n`,
+  )
+  return figures
+}
+
+function bytesUnder(place) {
+  return fs
+    .readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + fs.statSync(path.join(entry.parentPath, entry.name)).size, 0)
+}
 
 function installPeers() {
   const wanted = fs.readFileSync(path.join(folder, 'package.json'), 'utf8')
