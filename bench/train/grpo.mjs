@@ -52,7 +52,13 @@ async function warm() {
     await homeground('dataset', path.join(work, 'crowd'), '--format', 'trl-sft', '--out', rows)
   }
   if (!fs.existsSync(path.join(work, 'tiny'))) await homeground('tune', 'model', 'tiny', path.join(work, 'tiny'), '--texts', rows)
-  const batch = ['optimizer.batchSize=8', 'optimizer.perDeviceBatch=8', 'optimizer.epochs=12', 'optimizer.learningRate=0.005']
+  const batch = [
+    'optimizer.batchSize=8',
+    'optimizer.perDeviceBatch=8',
+    'optimizer.epochs=40',
+    'optimizer.learningRate=0.005',
+    'optimizer.sharePrefix=on',
+  ]
   const set = ['--set', 'method=full', 'checkpoints.everySteps=1000', ...batch]
   await homeground('tune', 'sft', '--model', path.join(work, 'tiny'), '--data', rows, '--output', path.join(work, 'warm'), ...set)
 }
@@ -60,7 +66,7 @@ async function warm() {
 async function train(seed) {
   const output = path.join(work, `seed-${seed}`)
   const step = ['rollouts.tasksPerStep=2', 'optimizer.perDeviceBatch=16', 'rollouts.turnTokens=32', 'rollouts.rolloutTokens=600']
-  const optimizer = ['optimizer.learningRate=0.0003', 'optimizer.schedule=constant', 'optimizer.warmupShare=0']
+  const optimizer = ['optimizer.learningRate=0.0004', 'optimizer.schedule=constant', 'optimizer.warmupShare=0']
   const set = [
     '--set',
     'method=full',

@@ -134,7 +134,7 @@ def test_a_full_disk_is_refused_before_the_run_and_heard_during_it(tmp_path, tin
 
     monkeypatch.setattr(Follower, "on_save", full)
     with pytest.raises(Failed) as failed:
-        run(settings(tmp_path, tiny, rows, optimizer={"maxSteps": 4, "batchSize": 4, "perDeviceBatch": 4}), events)
+        run(settings(tmp_path, tiny, rows, "late", optimizer={"maxSteps": 4, "batchSize": 4, "perDeviceBatch": 4}), events)
     assert str(failed.value) == "the disk is full"
     events.file.close()
     events.file = open("/dev/full", "w", encoding="utf-8")  # noqa: SIM115
