@@ -5,6 +5,7 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import type { TrainerEvent, TrainingEnd } from './events.ts'
 import { type ModelFile, writeLineage } from './lineage.ts'
 import { startTrainerProcess } from './trainer-process.ts'
+import { writeTrainingReport } from './training-report.ts'
 
 /** The settings file of the trainer. What is left out has the trainer's default; docs/tune.md lists all. */
 export interface TrainSettings {
@@ -60,7 +61,7 @@ export async function train(settings: TrainSettings, options: TrainOptions): Pro
       hint: `look at ${path.join(output, 'log.txt')}`,
     })
   }
-  return await writeLineage({
+  const model = await writeLineage({
     output,
     settings: complete,
     end,
@@ -68,4 +69,6 @@ export async function train(settings: TrainSettings, options: TrainOptions): Pro
     homeground: options.homeground,
     now: options.now ?? (() => new Date()),
   })
+  writeTrainingReport(output, model)
+  return model
 }

@@ -129,7 +129,7 @@ def test_a_full_disk_is_refused_before_the_run_and_heard_during_it(tmp_path, tin
             run(settings(tmp_path, tiny, rows), events)
         assert [fault.field for fault in refused.value.faults] == ["output"]
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Follower, "on_save", full)
