@@ -66,7 +66,7 @@ async function warm() {
 async function train(seed) {
   const output = path.join(work, `seed-${seed}`)
   const step = ['rollouts.tasksPerStep=2', 'optimizer.perDeviceBatch=16', 'rollouts.turnTokens=32', 'rollouts.rolloutTokens=600']
-  const optimizer = ['optimizer.learningRate=0.0004', 'optimizer.schedule=constant', 'optimizer.warmupShare=0']
+  const optimizer = ['optimizer.learningRate=0.001', 'optimizer.schedule=constant', 'optimizer.warmupShare=0']
   const set = [
     '--set',
     'method=full',

@@ -32,8 +32,18 @@ export function writeTrainingReport(output: string, model: ModelFile): string {
   const criteria = [...new Set(steps.flatMap((step) => Object.keys(step.criteria ?? {})))]
   const figures = [
     chart('loss on held-out rows', evaluations),
-    ...curves.map(([name, title]) => chart(title, pointsOf(steps, (step) => step[name]))),
-    ...criteria.map((name) => chart(`criterion ${name}`, pointsOf(steps, (step) => step.criteria?.[name]))),
+    ...curves.map(([name, title]) =>
+      chart(
+        title,
+        pointsOf(steps, (step) => step[name]),
+      ),
+    ),
+    ...criteria.map((name) =>
+      chart(
+        `criterion ${name}`,
+        pointsOf(steps, (step) => step.criteria?.[name]),
+      ),
+    ),
   ]
   const file = path.join(output, 'report.html')
   const body = html`<h1>${model.name}</h1>
@@ -110,11 +120,7 @@ figcaption{display:flex;justify-content:space-between;gap:1rem}svg{width:100%;he
 polyline{fill:none;stroke:currentColor;stroke-width:2;vector-effect:non-scaling-stroke}figure p{margin:0;opacity:.7;font-size:.85rem}`
 
 function page(title: string, body: Markup): string {
-  return `<!doctype html>
-${html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>${title}</title>`}
-<style>${style}</style></head><body>
-${body}
-</body></html>
-`
+  const head = html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>${title}</title>`
+  return `<!doctype html>\n${head.text}\n<style>${style}</style></head><body>\n${body.text}\n</body></html>\n`
 }
