@@ -103,7 +103,9 @@ def lora_config(lora: LoraSettings, model):
 
 def linear_names(model) -> list[str]:
     """Last names of the linear modules inside layers: q_proj, down_proj, …"""
-    return sorted({name.split(".")[-1] for name, module in model.named_modules() if ".layers." in name and isinstance(module, torch.nn.Linear)})
+    return sorted(
+        {name.split(".")[-1] for name, module in model.named_modules() if ".layers." in name and isinstance(module, torch.nn.Linear)}
+    )
 
 
 def quiet() -> None:
