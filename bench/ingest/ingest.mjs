@@ -1,6 +1,6 @@
 // Ingest beside the OpenTelemetry Collector with its ClickHouse exporter: same load, same engine, one run, rounds taken in turn. Both answer after the insert.
 // The peer gets its better one of two durable configurations and of 16 or 64 connections; so do we of the connections.
-//   npm run bench:ingest [-- --seconds 60 --warm-up 5]       needs Go for the peer, built once into ~/.cache/homeground-bench
+//   npm run bench:ingest [-- --seconds 60 --warm-up 5 --batches 100,10 --connections 16,64]       needs Go for the peer, built once into ~/.cache/homeground-bench
 // Each server is under the same load for `--warm-up` seconds before it is measured: a just-in-time compiler, and the engine's first merges, come to rest.
 // Last line: JSON with directRatio100, directRatio10, spansPerSecond.
 import { execFileSync, spawn } from 'node:child_process'
@@ -13,7 +13,13 @@ import { parseArgs } from 'node:util'
 const here = import.meta.dirname
 const root = path.resolve(here, '../..')
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, 'warm-up': { type: 'string', default: '5' }, peer: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    'warm-up': { type: 'string', default: '5' },
+    batches: { type: 'string', default: '100,10' },
+    connections: { type: 'string', default: '16,64' },
+    peer: { type: 'string' },
+  },
 })
 const peer = values.peer ?? buildPeer()
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-ingest-'))
@@ -22,8 +28,8 @@ const engine = start(process.execPath, [path.join(here, 'engine.mjs'), path.join
 const results = []
 try {
   await until(() => answers(`http://127.0.0.1:${httpPort}/ping`))
-  for (const batch of [100, 10]) {
-    for (const connections of [16, 64]) {
+  for (const batch of values.batches.split(',').map(Number)) {
+    for (const connections of values.connections.split(',').map(Number)) {
       await round('homeground', batch, connections, ours)
       for (const configuration of ['durable', 'durable-tuned']) await round(configuration, batch, connections, () => theirs(configuration))
     }
@@ -35,8 +41,10 @@ try {
 console.table(results)
 const best = (batch, isOurs) =>
   Math.max(...results.filter((row) => row.batch === batch && (row.side === 'homeground') === isOurs).map((row) => row.spansPerSecond))
-const ratio = (batch) => Number((best(batch, true) / best(batch, false)).toFixed(2))
-console.log(JSON.stringify({ directRatio100: ratio(100), directRatio10: ratio(10), spansPerSecond: best(100, true) }))
+const ratio = (batch) => figure((best(batch, true) / best(batch, false)).toFixed(2))
+/** Null where the rounds were left out. */
+const figure = (value) => (Number.isFinite(Number(value)) ? Number(value) : null)
+console.log(JSON.stringify({ directRatio100: ratio(100), directRatio10: ratio(10), spansPerSecond: figure(best(100, true)) }))
 
 async function round(side, batch, connections, open) {
   await query('DROP DATABASE IF EXISTS homeground SYNC')
@@ -94,7 +102,10 @@ async function theirs(configuration) {
     .replaceAll('19000', String(tcpPort))
   const file = path.join(folder, 'peer.yaml')
   fs.writeFileSync(file, text)
-  const child = start(peer, ['--config', file])
+  // It tells of every request that is cut off at a round's end.
+  const log = fs.openSync(path.join(folder, 'peer.log'), 'a')
+  const child = spawn(peer, ['--config', file], { stdio: ['ignore', log, log] })
+  fs.closeSync(log)
   await until(async () => (await post(`http://127.0.0.1:${peerPort}/v1/traces`)) === 200)
   return { child, port: peerPort }
 }

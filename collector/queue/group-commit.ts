@@ -46,8 +46,10 @@ export class GroupCommit<Row> {
   #waitingBytes = 0
   #running = 0
   #lastBegin = Number.NEGATIVE_INFINITY
-  /** When a small group may begin, so that those who were just answered can be in it. */
+  /** When a small group begins at the latest, so that those who were just answered can be in it; it begins when all of them are back. */
   #gatheredAt = Number.NEGATIVE_INFINITY
+  /** Rows that waited when the last commit ended, and those that it held. */
+  #expectedRows = 0
   #timer: NodeJS.Timeout | undefined
   #idle: (() => void)[] = []
 
@@ -86,9 +88,11 @@ export class GroupCommit<Row> {
       const isLarge = this.#waitingRows >= this.#limits.largeRows || this.#waitingBytes >= this.#limits.maxBytes
       if (!isLarge) {
         if (this.#running >= this.#limits.smallConcurrency) return
-        const wait = Math.max(this.#lastBegin + this.#limits.spacingMs, this.#gatheredAt) - this.#now()
+        const gathered = this.#waitingRows >= this.#expectedRows ? Number.NEGATIVE_INFINITY : this.#gatheredAt
+        const wait = Math.max(this.#lastBegin + this.#limits.spacingMs, gathered) - this.#now()
         if (wait > 0) {
-          this.#timer ??= setTimeout(() => {
+          clearTimeout(this.#timer)
+          this.#timer = setTimeout(() => {
             this.#timer = undefined
             this.#pump()
           }, wait)
@@ -127,8 +131,9 @@ export class GroupCommit<Row> {
     } finally {
       this.#running -= 1
       const end = this.#now()
-      // A fifth of what the commit took: little beside it, and time enough for the next request of whoever waited for it.
-      this.#gatheredAt = end + Math.min((end - begin) / 5, this.#limits.spacingMs)
+      // Half of what the commit took: little beside it, and time enough for the next request of whoever waited for it.
+      this.#gatheredAt = end + Math.min((end - begin) / 2, this.#limits.spacingMs)
+      this.#expectedRows = group.reduce((sum, { rows }) => sum + rows.length, this.#waitingRows)
       this.#pump()
       if (this.#running === 0 && this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
     }
