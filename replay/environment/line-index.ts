@@ -96,8 +96,8 @@ export async function indexLines(path: string, key: keyof typeof leading | ((val
 function idOf(bytes: Buffer, key: Parameters<typeof indexLines>[1]): string | undefined {
   if (typeof key === 'string') {
     const found = leading[key].exec(bytes.toString('latin1', 0, Math.min(bytes.length, 300)))?.[1]
-    // Ids beyond ASCII are read from the text.
-    if (found !== undefined && /^[\x20-\x7e]*$/.test(found)) return found
+    // Ids beyond ASCII are read from the text. A copy: what was matched would keep all of the text alive that it was matched in.
+    if (found !== undefined && /^[\x20-\x7e]*$/.test(found)) return Buffer.from(found, 'latin1').toString('latin1')
   }
   const text = bytes.toString('utf8')
   if (text.trim() === '') return undefined
