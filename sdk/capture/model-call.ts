@@ -13,6 +13,7 @@ import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
 import type { Json } from '../trace/episode.ts'
 import { asObject, asText, parseJson } from '../trace/json.ts'
 import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
+import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
 import { watchResponse } from './watch-response.ts'
@@ -24,13 +25,14 @@ const assemblers: Record<string, () => StreamAssembler> = {
   'anthropic.messages': assembleAnthropicMessages,
 }
 
-/** A call of a model, its HTTP attempts folded into one. */
+/** One HTTP attempt, from its request to its last byte. */
 export class ModelCall implements BodyWatcher, ModelTurn {
   readonly served = new Set<number>()
   private readonly recorder: Recorder
   private readonly request: ModelRequest
   private readonly span: OpenSpan
   private readonly collector: ByteCollector
+  private readonly maxBodyBytes: number
   private wholeText: string | undefined
   /** Bytes of the budget that are taken beside the collector's. */
   private held = 0
@@ -47,6 +49,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     this.request = this.hold(request.body) ? request : { ...request, body: undefined, pendingBody: undefined }
     this.span = recorder.start(request.endpoint.operation, spanKind.client)
     this.collector = new ByteCollector(maxBodyBytes, recorder.bodies)
+    this.maxBodyBytes = maxBodyBytes
   }
 
   /** The response has come; its body is watched from here on. */
@@ -122,7 +125,8 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     if (endpoint.model !== undefined) attributes[genAi.requestModel] ??= endpoint.model
     const model = attributes[genAi.requestModel]
     if (typeof model === 'string') span.name = `${endpoint.operation} ${model}`
-    if (content && request.body !== undefined) attributes[homeground.requestBody] = request.body
+    const kept = content && request.body !== undefined ? boundedBody(request.body, this.maxBodyBytes) : undefined
+    if (kept !== undefined) attributes[homeground.requestBody] = kept
     if (this.status !== undefined) attributes[genAi.httpStatusCode] = this.status
     if (this.stream && this.firstChunkMs !== undefined)
       attributes[homeground.firstChunkMs] = Math.round((this.firstChunkMs - span.startMs) * 1000) / 1000
