@@ -1,4 +1,5 @@
 // A dataset on disk: FILE with the rows, FILE's name + .sources.jsonl with where each row came from, and .report.json. All of them whole, or none.
+import { existsSync, statSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { HomegroundError, JsonLinesWriter } from '@homeground/sdk/trace'
@@ -16,6 +17,7 @@ export async function writeDataset(
   options: DatasetOptions,
   about: { from: readonly string[] },
 ): Promise<WrittenDataset> {
+  refusePlace(file)
   const base = file.replace(/\.jsonl(?:\.gz)?$/, '')
   const files = { rows: file, sources: `${base}.sources.jsonl`, report: `${base}.report.json` }
   const rows = await open(files.rows)
@@ -44,6 +46,16 @@ export async function writeDataset(
     await fs.rm(`${files.report}.${process.pid}.tmp`, { force: true })
     throw error
   }
+}
+
+/** Rows written over an environment's tasks or a run's rollouts would destroy them. @throws HomegroundError invalid-argument */
+function refusePlace(file: string): void {
+  const folder = path.dirname(path.resolve(file))
+  const owner = ['env.json', 'run.json'].find((name) => existsSync(path.join(folder, name)))
+  const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
+  if (owner === undefined && !isFolder) return
+  const why = isFolder ? 'is a folder' : `lies in the folder of ${owner === 'env.json' ? 'an environment' : 'a run'}`
+  throw new HomegroundError('invalid-argument', `${file} ${why}`, { hint: 'give a file somewhere else with --out' })
 }
 
 async function open(file: string): Promise<JsonLinesWriter> {
