@@ -15,7 +15,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandFile>>> = {
   erase: () => import('./erase.ts'),
   retention: () => import('./retention.ts'),
   backup: () => import('./backup.ts'),
-  restore: () => import('./backup.ts'),
+  restore: () => import('./restore.ts'),
   import: () => import('./import.ts'),
   traces: () => import('./traces.ts'),
   env: () => import('./env.ts'),

@@ -30,6 +30,7 @@ interface CommandOptions {
   reasoning?: 'drop' | 'keep' | string[]
   tools?: 'list' | 'json'
   invalidArguments?: 'drop' | 'keep'
+  offTape?: 'drop' | 'keep'
   arm?: string[]
   environment?: string
   project?: string
@@ -74,6 +75,9 @@ export function register(program: Command): void {
       new Option('--invalid-arguments <HOW>', 'episodes with a call whose arguments are not JSON')
         .choices(['drop', 'keep'])
         .default('drop'),
+    )
+    .addOption(
+      new Option('--off-tape <HOW>', 'rollouts in which the recording had no answer for a tool call').choices(['drop', 'keep']).default('drop'),
     )
     .option('--arm <NAME...>', 'of runs: rollouts of these arms only')
     .option('--environment <FOLDER>', 'of runs: where their environment is now, if it was moved')
@@ -142,8 +146,8 @@ async function openProject(project: string, options: CommandOptions): Promise<Op
 }
 
 function datasetOptions(options: CommandOptions): DatasetOptions {
-  const { format, split, minScore, best, margin, pairs, reasoning, tools, invalidArguments, nearDuplicates } = options
-  const given = { split, minScore, best, margin, pairs, reasoning, tools, invalidArguments, duplicates: nearDuplicates }
+  const { format, split, minScore, best, margin, pairs, reasoning, tools, invalidArguments, offTape, nearDuplicates } = options
+  const given = { split, minScore, best, margin, pairs, reasoning, tools, invalidArguments, offTape, duplicates: nearDuplicates }
   return { format, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) }
 }
 

@@ -9,7 +9,15 @@ export type BuiltInRedactor = 'email' | 'phone' | 'card' | 'key'
 export type TextRedactor = (text: string, pseudonym: Pseudonym) => string
 
 export const textRedactors: Readonly<Record<BuiltInRedactor, TextRedactor>> = {
-  email: (text, pseudonym) => (text.includes('@') ? text.replace(emailPattern, (found) => pseudonym('email', found.toLowerCase())) : text),
+  email: (text, pseudonym) => {
+    let rest = text
+    // Of addresses without anything between them the second is one only when the first has become a word of its own.
+    for (let before = ''; before !== rest && rest.includes('@'); ) {
+      before = rest
+      rest = rest.replace(emailPattern, (found) => pseudonym('email', found.toLowerCase()))
+    }
+    return rest
+  },
   phone: (text, pseudonym) =>
     text.replace(phonePattern, (found) => {
       const digits = found.replace(/\D/g, '')

@@ -73,7 +73,7 @@ const cases: { what: string; args: string[]; files?: Record<string, string | Buf
   {
     what: 'a wrong port',
     args: ['up', '--port', '70000'],
-    refusal: { message: /PORT.*65535/i, hint: /set|give/, docs: 'invalid-settings' },
+    refusal: { message: /70000 is no port/, hint: /65535/, docs: 'invalid-argument' },
   },
   {
     what: 'a wrong format name',

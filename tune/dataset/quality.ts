@@ -10,8 +10,8 @@ export interface Judged {
   invalidArguments: number
 }
 
-/** `reason` is of the first fault in this order: no turn, unfinished, truncated, filtered, invalid arguments. */
-export function judge(candidate: Candidate, options: { invalidArguments?: 'drop' | 'keep' } = {}): Judged {
+/** `reason` is of the first fault in this order: no turn, unfinished, truncated, filtered, off the tape, invalid arguments. */
+export function judge(candidate: Candidate, options: { invalidArguments?: 'drop' | 'keep'; offTape?: 'drop' | 'keep' } = {}): Judged {
   const threads = threadsOf(candidate.episode)
   const turns = threads.flatMap((thread) => thread.turns)
   const invalidArguments = turns.filter(({ output }) =>
@@ -23,6 +23,7 @@ export function judge(candidate: Candidate, options: { invalidArguments?: 'drop'
     if (candidate.stopped === true || isUnfinished(candidate.episode) || reasonsOf.has('unfinished')) return 'unfinished'
     if (reasonsOf.has('truncated')) return 'truncated'
     if (reasonsOf.has('filtered')) return 'filtered'
+    if (options.offTape !== 'keep' && wasUnanswered(candidate.episode)) return 'off-tape'
     return invalidArguments > 0 && options.invalidArguments !== 'keep' ? 'invalid-arguments' : undefined
   }
   return { threads, reason: reason(), invalidArguments }
@@ -34,6 +35,11 @@ export function turnFault(call: ModelCall): 'truncated' | 'unfinished' | 'filter
   if (call.error !== undefined || call.partial === true || reason === 'error') return 'unfinished'
   if (reason === 'length') return 'truncated'
   return reason === 'content_filter' ? 'filtered' : undefined
+}
+
+/** A tool call that the recording had no answer to: the model read, and went on from, an error that no tool has given. */
+function wasUnanswered(episode: Episode): boolean {
+  return episode.steps.some((step) => step.kind === 'tool' && step.offTape !== undefined && step.error !== undefined)
 }
 
 /** The run itself failed, or its last model call did. A failed call that the product made good is no fault. */

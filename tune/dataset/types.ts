@@ -9,6 +9,7 @@ export type DropReason =
   | 'truncated'
   | 'unfinished'
   | 'filtered'
+  | 'off-tape'
   | 'no-score'
   | 'zero-variance'
   | 'tie'
@@ -61,6 +62,8 @@ export interface DatasetOptions {
   tools?: 'list' | 'json'
   /** What to do with turns whose arguments are not JSON. @default drop */
   invalidArguments?: 'drop' | 'keep'
+  /** Rollouts in which a replay had no answer for a tool call: what the tool said then is the replay's word. @default drop */
+  offTape?: 'drop' | 'keep'
   /** Share of equal word sequences from which two rows are the same; 1 = only equal rows. @default 1 */
   duplicates?: number
 }

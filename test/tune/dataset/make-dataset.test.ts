@@ -1,4 +1,4 @@
-import type { Message, ModelCall, Part } from '@homeground/sdk/trace'
+import type { Message, ModelCall, Part, ToolCall } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { makeDataset } from '../../../tune/dataset/make-dataset.ts'
@@ -123,6 +123,30 @@ describe('rows of supervised fine-tuning', () => {
   ])('drop an episode as %s', async (reason, steps, given) => {
     const dropped = candidate(steps, given)
     expect((await dataset([dropped], { format: 'trl-sft' })).report.dropped).toEqual({ [reason]: [dropped.episode.id] })
+  })
+
+  test('drop a rollout in which the recording had no answer for a tool, and keep one whose tool itself failed', async () => {
+    const toolCall = (given: Partial<ToolCall>): ToolCall => ({
+      kind: 'tool',
+      id: 'f'.repeat(16),
+      startedAt: '2026-01-01T00:00:00.000Z',
+      durationMs: 1,
+      name: 'look',
+      arguments: { q: 1 },
+      effect: 'read',
+      error: { type: 'off-tape', message: 'was not called with these arguments in the recording' },
+      ...given,
+    })
+    const rollout = (tool: ToolCall): Candidate => {
+      const made = candidate([model([user], says('A'))])
+      return { ...made, episode: { ...made.episode, steps: [...made.episode.steps, tool] } }
+    }
+    const { error: _, ...answered } = toolCall({ offTape: 'simulate', result: 'found' })
+    const [gone, failed, simulated] = [rollout(toolCall({ offTape: 'error' })), rollout(toolCall({})), rollout(answered)]
+    const all = [gone, failed, simulated]
+    const { report } = await dataset(all, { format: 'trl-sft' })
+    expect({ dropped: report.dropped, rows: report.rows }).toEqual({ dropped: { 'off-tape': [gone.episode.id] }, rows: 2 })
+    expect((await dataset(all, { format: 'trl-sft', offTape: 'keep' })).report.rows).toBe(3)
   })
 
   test('come of the split asked for and never of another', async () => {

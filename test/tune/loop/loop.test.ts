@@ -124,7 +124,7 @@ describe('runLoop', () => {
     expect(without.ran).not.toContain('audit')
   })
 
-  it('goes on after kill -9 in any step, and begins no finished step again', async () => {
+  it('goes on after kill -9 in any step, and begins no finished step again', { timeout: 180_000 }, async () => {
     const program = `
       import fs from 'node:fs'
       import { runLoop } from ${JSON.stringify(path.join(projectRoot, 'dist', 'tune', 'loop', 'index.js'))}
