@@ -77,7 +77,9 @@ export function register(program: Command): void {
         .default('drop'),
     )
     .addOption(
-      new Option('--off-tape <HOW>', 'rollouts in which the recording had no answer for a tool call').choices(['drop', 'keep']).default('drop'),
+      new Option('--off-tape <HOW>', 'rollouts in which the recording had no answer for a tool call')
+        .choices(['drop', 'keep'])
+        .default('drop'),
     )
     .option('--arm <NAME...>', 'of runs: rollouts of these arms only')
     .option('--environment <FOLDER>', 'of runs: where their environment is now, if it was moved')

@@ -5,7 +5,7 @@ import { genAi, homeground as names } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
 import type { Attributes, AttributeValue, SpanRecord } from '../trace/span.ts'
 import { type Pseudonym, pseudonymsOf } from './pseudonym.ts'
-import { type BuiltInRedactor, redactorOrder, textRedactors } from './redactors.ts'
+import { type BuiltInRedactor, redactText } from './redactors.ts'
 import { type JsonVisitor, rewriteJson } from './rewrite-json.ts'
 
 /** Where a redaction hook is asked, and what it may use. */
@@ -75,10 +75,10 @@ export class Redaction {
   constructor({ project, redact, key }: RedactionOptions, onFailure: (error: unknown) => void = () => {}) {
     const pseudonym = pseudonymsOf(key, project)
     const hooks = redact.filter((each) => typeof each === 'function')
-    const built = redactorOrder.filter((name) => redact.includes(name)).map((name) => textRedactors[name])
+    const built = redact.filter((each) => typeof each === 'string')
     this.onFailure = onFailure
     this.visitor = {
-      text: (text) => (isEncoded(text) ? text : built.reduce((rest, redactor) => redactor(rest, pseudonym), text)),
+      text: (text) => (isEncoded(text) || built.length === 0 ? text : redactText(text, built, pseudonym)),
       ...(hooks.length === 0 ? {} : { value: (value, path) => this.hooked(hooks, value, { path, pseudonym }) }),
     }
   }

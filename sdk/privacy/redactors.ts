@@ -5,19 +5,11 @@ import type { Pseudonym } from './pseudonym.ts'
 /** Redactors that a user turns on by name. */
 export type BuiltInRedactor = 'email' | 'phone' | 'card' | 'key'
 
-/** Text in, text out. Twice is once. */
+/** Text in, text out. */
 export type TextRedactor = (text: string, pseudonym: Pseudonym) => string
 
-export const textRedactors: Readonly<Record<BuiltInRedactor, TextRedactor>> = {
-  email: (text, pseudonym) => {
-    let rest = text
-    // Of addresses without anything between them the second is one only when the first has become a word of its own.
-    for (let before = ''; before !== rest && rest.includes('@'); ) {
-      before = rest
-      rest = rest.replace(emailPattern, (found) => pseudonym('email', found.toLowerCase()))
-    }
-    return rest
-  },
+const textRedactors: Readonly<Record<BuiltInRedactor, TextRedactor>> = {
+  email: (text, pseudonym) => (text.includes('@') ? text.replace(emailPattern, (found) => pseudonym('email', found.toLowerCase())) : text),
   phone: (text, pseudonym) =>
     text.replace(phonePattern, (found) => {
       const digits = found.replace(/\D/g, '')
@@ -29,6 +21,17 @@ export const textRedactors: Readonly<Record<BuiltInRedactor, TextRedactor>> = {
 
 /** A card comes before a phone, since a card's groups look like one; a key before both, since it may hold digits. */
 export const redactorOrder: readonly BuiltInRedactor[] = ['key', 'email', 'card', 'phone']
+
+/** Applies those named until nothing is left to find: of addresses that touch, the second is one only when the first has become a word of its own. Twice is once. */
+export function redactText(text: string, names: readonly BuiltInRedactor[], pseudonym: Pseudonym): string {
+  const redactors = redactorOrder.filter((name) => names.includes(name)).map((name) => textRedactors[name])
+  let redacted = text
+  for (let before: string | undefined; before !== redacted; ) {
+    before = redacted
+    redacted = redactors.reduce((rest, redactor) => redactor(rest, pseudonym), before)
+  }
+  return redacted
+}
 
 const emailPattern = /(?<![\p{L}\p{N}_])[\p{L}\p{N}_][\p{L}\p{N}._%+-]{0,63}@(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,8}\p{L}{2,24}/gu
 

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { withoutKeys } from '../../../sdk/privacy/key-patterns.ts'
 import { pseudonymsOf } from '../../../sdk/privacy/pseudonym.ts'
-import { redactorOrder, textRedactors } from '../../../sdk/privacy/redactors.ts'
+import { redactorOrder, redactText } from '../../../sdk/privacy/redactors.ts'
 
 const pseudonym = pseudonymsOf('key', 'project')
-const all = (text: string) => redactorOrder.reduce((rest, name) => textRedactors[name](rest, pseudonym), text)
+const all = (text: string) => redactText(text, redactorOrder, pseudonym)
 const found = (text: string) => all(text).replace(/<(\w+):[0-9a-f]{8}>/g, '<$1>')
 
 const luhn = (digits: string): string => {
@@ -28,6 +28,8 @@ describe('the built-in redactors', () => {
     ['Write to Ada.Lovelace+x@mail.example.co.uk, please.', 'Write to <email>, please.'],
     ['<ada@example.com> and mailto:bob@example.org', '<<email>> and mailto:<email>'],
     ['müller@bücher.example', '<email>'],
+    ['ada@example.com0bob@example.com', '<email><email>'],
+    ['+49 171 2345678+49 171 2345679', '<phone><phone>'],
     ['call +49 171 2345678 or (555) 123-4567 or 555-123-4567', 'call <phone> or <phone> or <phone>'],
     ['Mobil: 0171 2345678', 'Mobil: <phone>'],
     ['card 4111 1111 1111 1111 12/28, or 4111111111111111.', 'card <card> 12/28, or <card>.'],

@@ -138,7 +138,7 @@ describe('rows of supervised fine-tuning', () => {
       ...given,
     })
     const rollout = (tool: ToolCall): Candidate => {
-      const made = candidate([model([user], says('A'))])
+      const made = candidate([model([user], says(`A${tool.id}${String(tool.offTape)}`))])
       return { ...made, episode: { ...made.episode, steps: [...made.episode.steps, tool] } }
     }
     const { error: _, ...answered } = toolCall({ offTape: 'simulate', result: 'found' })
