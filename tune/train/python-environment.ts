@@ -85,7 +85,16 @@ export async function setUpPython(
   say(`installing torch, transformers, TRL and PEFT into ${folder} (about 6 GB on disk; PyPI's torch brings CUDA)`)
   const groups = extras.flatMap((extra) => (extra === 'quantize' ? ['--extra', extra] : ['--group', extra]))
   // Compiled once here: with PYTHONDONTWRITEBYTECODE set, as containers do, each start would compile 4,000 modules anew, for half a minute.
-  const given = ['sync', '--frozen', '--no-default-groups', '--no-install-project', '--compile-bytecode', '--project', trainerFolder, ...groups]
+  const given = [
+    'sync',
+    '--frozen',
+    '--no-default-groups',
+    '--no-install-project',
+    '--compile-bytecode',
+    '--project',
+    trainerFolder,
+    ...groups,
+  ]
   await runOrThrow(uv, given, { ...process.env, UV_PROJECT_ENVIRONMENT: path.resolve(folder), VIRTUAL_ENV: undefined })
   fs.writeFileSync(path.join(folder, stampName), JSON.stringify({ lock: lockHash(), extras }))
   return { python: requirePython({ ...options, environment: {} }), extras }
