@@ -2,6 +2,7 @@
 import { HomegroundError } from '@homeground/sdk/trace'
 import { type RolloutExecutor, rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
+import { rolloutJob } from '../run/rollout-job.ts'
 import { systemDeps } from '../run/system-deps.ts'
 import { TaskSource } from '../run/task-source.ts'
 import { advice, type Cause, causeOf } from './cause.ts'
@@ -133,16 +134,8 @@ function partingOf(job: RolloutJob, result: RolloutResult): Parting | undefined 
   return firstParting({ recorded: job.recording, replayed: result.episode, task: job.task, harness: job.harness.kind, unit: job.unit })
 }
 
-async function jobOf(environment: Environment, id: string, tasks: TaskSource): Promise<RolloutJob> {
-  const { task, entries, recording } = await tasks.get(id)
-  return {
-    task,
-    entries,
-    ...(recording === undefined ? {} : { recording }),
-    folder: environment.folder,
-    project: environment.file.provenance.projects[0] ?? environment.file.name,
-    unit: environment.file.unit,
-    harness: environment.file.harness,
+function jobOf(environment: Environment, id: string, tasks: TaskSource): Promise<RolloutJob> {
+  return rolloutJob(environment, tasks, id, {
     // Self-replay plays the tape alone: nothing is mocked, simulated or run.
     tools: Object.fromEntries(
       Object.entries(environment.file.tools).map(([name, tool]) => [name, { ...tool, mode: 'tape', onMiss: 'error' }]),
@@ -152,5 +145,5 @@ async function jobOf(environment: Environment, id: string, tasks: TaskSource): P
     run: 'verify',
     seed: 0,
     allowLive: [],
-  }
+  })
 }

@@ -10,6 +10,7 @@ import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-grade
 import { scoreEpisode } from '../rubric/score-episode.ts'
 import { openRun } from './open-run.ts'
 import type { Planned } from './plan.ts'
+import { rolloutJob } from './rollout-job.ts'
 import { RunFolder } from './run-folder.ts'
 import { systemDeps } from './system-deps.ts'
 import { TaskSource } from './task-source.ts'
@@ -41,6 +42,7 @@ export interface RunOptions {
   signal?: AbortSignal
   /** Worker threads for harness `module`; 0 plays in this thread. @default one a core, at most `concurrency` */
   threads?: number
+  /** Clock, fetch and the like for what is played in this thread; worker threads (harness `module`) have the system's own. */
   deps?: Partial<RolloutDeps>
 }
 
@@ -150,30 +152,21 @@ async function runFileOf(environment: Environment, options: RunOptions): Promise
   }
 }
 
-async function jobOf(
+function jobOf(
   environment: Environment,
   run: RunFile,
-  { task: id, arm, repeat }: Planned,
+  { task, arm, repeat }: Planned,
   tasks: TaskSource,
   options: RunOptions,
 ): Promise<RolloutJob> {
-  const { task, entries, recording } = await tasks.get(id)
-  return {
-    task,
-    entries,
-    ...(recording === undefined ? {} : { recording }),
-    folder: environment.folder,
-    project: environment.file.provenance.projects[0] ?? environment.file.name,
-    unit: environment.file.unit,
+  return rolloutJob(environment, tasks, task, {
     harness: run.harness,
-    tools: environment.file.tools,
-    ...(environment.file.simulator === undefined ? {} : { simulator: environment.file.simulator }),
     arm: arm.cwd === undefined ? arm : { ...arm, cwd: path.resolve(arm.cwd) },
     repeat,
     run: run.id,
     seed: run.seed,
     allowLive: options.allowLive ?? [],
-  }
+  })
 }
 
 /** A rollout that broke off for reasons that are not the candidate's has no score: null, never 0. */

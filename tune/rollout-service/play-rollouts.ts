@@ -4,6 +4,7 @@ import type { Environment } from '../../replay/environment/types.ts'
 import { type RolloutExecutor, rolloutExecutor } from '../../replay/harness/executor.ts'
 import type { RolloutDeps, RolloutJob } from '../../replay/harness/types.ts'
 import { type OutsideGraders, openOutsideGraders, scoreEpisode } from '../../replay/rubric/index.ts'
+import { rolloutJob } from '../../replay/run/rollout-job.ts'
 import { systemDeps } from '../../replay/run/system-deps.ts'
 import { TaskSource } from '../../replay/run/task-source.ts'
 import type { PlayedEnvironment, PlayedRollout, PlayRequest } from './types.ts'
@@ -39,21 +40,13 @@ export function rolloutPlayer({ environment, concurrency = 32, allowLive = [], t
       const work = async (): Promise<void> => {
         for (let asked = request.rollouts[next++]; asked !== undefined; asked = request.rollouts[next++]) {
           signal.throwIfAborted()
-          const { task, entries } = await tasks.get(asked.task)
-          const job: RolloutJob = {
-            task,
-            entries,
-            folder: environment.folder,
-            project: file.provenance.projects[0] ?? file.name,
-            unit: file.unit,
-            harness: file.harness,
-            tools: file.tools,
+          const job = await rolloutJob(environment, tasks, asked.task, {
             arm: { name: 'policy', model: 'policy', url: request.policy.replace('{id}', asked.id) },
             repeat: asked.repeat,
             run: `step-${request.step}`,
             seed: request.step,
             allowLive,
-          }
+          })
           tell(await played(asked.id, job, { executor, outside, environment }))
         }
       }
