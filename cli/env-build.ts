@@ -1,7 +1,7 @@
 // `homeground env build`: selects episodes from the store or from files and writes an environment folder.
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Episode, expandEpisodeLine, HomegroundError, type Json, parseInput, readJsonLines } from '@homeground/sdk/trace'
+import { type Episode, expandEpisodeLine, HomegroundError, type Json, parseInput, readJsonFile, readJsonLines } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { type BuildOptions, type Built, buildEnvironment } from '../replay/environment/build.ts'
@@ -106,7 +106,9 @@ async function build(name: string, options: BuildCommandOptions): Promise<Built>
     ...(harness === undefined ? {} : { harness }),
     ...(options.unit === undefined ? {} : { unit: options.unit }),
     ...(options.tools === undefined ? {} : { tools: readTools(options.tools) }),
-    ...(options.rubric === undefined ? {} : { rubric: parseRubric(readJson(options.rubric), options.rubric) }),
+    ...(options.rubric === undefined
+      ? {}
+      : { rubric: parseRubric(readJsonFile(options.rubric, { broken: 'mend the file' }), options.rubric) }),
     ...(options.reference === undefined ? {} : { reference: options.reference }),
     ...(options.splits === undefined ? {} : { splits: options.splits }),
     ...(options.splitBy === undefined ? {} : { splitBy: options.splitBy }),
@@ -225,29 +227,12 @@ const toolsFile = z.union([
 
 /** Settings by name, or a list of definitions of which only the effect is taken. */
 function readTools(file: string): Record<string, ToolOverride> {
-  const value = parseInput(toolsFile, readJson(file), { place: file, what: 'tool settings by name, or a list of definitions' })
+  const value = parseInput(toolsFile, readJsonFile(file, { broken: 'mend the file' }), {
+    place: file,
+    what: 'tool settings by name, or a list of definitions',
+  })
   if (!Array.isArray(value)) return value
   return Object.fromEntries(value.map(({ name, effect }) => [name, effect === undefined ? {} : { effect }]))
-}
-
-function readJson(file: string): unknown {
-  let text: string
-  try {
-    text = fs.readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new HomegroundError('not-found', `${file} cannot be read`, {
-      hint: 'check the path; it is relative to the current folder',
-      cause,
-    })
-  }
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new HomegroundError('invalid-input', `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      hint: 'mend the file',
-      cause,
-    })
-  }
 }
 
 function asJson(query: EpisodeQuery): Json {

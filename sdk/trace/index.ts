@@ -11,6 +11,7 @@ export { expandEpisodeLine, formatEpisodeLine, parseEpisodeLine } from './episod
 export { episodeSchema, feedbackSchema, messageSchema, parseEpisode, toolDefinitionSchema } from './episode-schema.ts'
 export { type ErrorCode, errorCodes, HomegroundError } from './error.ts'
 export { asArray, asNumber, asObject, asText, isJson, jsonOrText, parseJson, sameJson, wellFormed } from './json.ts'
+export { readJsonFile } from './json-file.ts'
 export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines } from './json-lines.ts'
 export { removeLeftovers } from './leftovers.ts'
 export { defaultProject, normaliseSpan, projectOf } from './normalise.ts'

@@ -1,6 +1,5 @@
 // A file of tools: a JSON array of definitions, flat or as OpenAI wraps them, each with an `effect` (none, read, write) where it is known.
-import fs from 'node:fs/promises'
-import { HomegroundError, type Json, parseInput } from '@homeground/sdk/trace'
+import { type Json, parseInput, readJsonFile } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { ImportedTool } from './types.ts'
 
@@ -11,10 +10,14 @@ const fileSchema = z.array(toolSchema)
 
 /** @throws HomegroundError not-found, invalid-input: the file and the entry */
 export async function readTools(file: string): Promise<ImportedTool[]> {
-  const tools = parseInput(fileSchema, await readJson(file), {
-    place: file,
-    what: 'a list of tools [{ name, description, parameters, effect }]',
-  })
+  const tools = parseInput(
+    fileSchema,
+    readJsonFile(file, { missing: 'check the path given to --tools', broken: 'give a JSON array of tool definitions' }),
+    {
+      place: file,
+      what: 'a list of tools [{ name, description, parameters, effect }]',
+    },
+  )
   return tools.map((tool) => {
     const flat = 'function' in tool ? definition.parse(tool.function) : tool
     const { effect: inner, type: _, ...definitionFields } = flat
@@ -26,21 +29,4 @@ export async function readTools(file: string): Promise<ImportedTool[]> {
       effect: (typeof outer === 'string' ? outer : inner) ?? 'unknown',
     }
   })
-}
-
-async function readJson(file: string): Promise<unknown> {
-  let text: string
-  try {
-    text = await fs.readFile(file, 'utf8')
-  } catch (cause) {
-    throw new HomegroundError('not-found', `${file} cannot be read`, { hint: 'check the path given to --tools', cause })
-  }
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new HomegroundError('invalid-input', `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      hint: 'give a JSON array of tool definitions',
-      cause,
-    })
-  }
 }
