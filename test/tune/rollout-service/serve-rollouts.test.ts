@@ -50,7 +50,7 @@ describe('the rollout service', () => {
     for (const { criteria, score, offTape, stop } of rollouts) {
       const { solved, fair } = criteria
       expect({ score, offTape, stop }).toEqual({
-        score: 0.5 * (solved ?? Number.NaN) + 0.5 * (fair ?? Number.NaN),
+        score: 0.8 * (solved ?? Number.NaN) + 0.2 * (fair ?? Number.NaN),
         offTape: 0,
         stop: 'done',
       })
