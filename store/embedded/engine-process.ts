@@ -7,6 +7,7 @@ import path from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { z } from 'zod'
 import { type EngineAddress, retire, writeAddress } from './address.ts'
+import { answers } from './answers.ts'
 import { writeEngineSettings } from './engine-settings.ts'
 import { leaseHolders } from './leases.ts'
 import { lockedExit, lockFolder } from './lock.ts'
@@ -95,14 +96,6 @@ async function watch({ folder, lingerMs, address }: z.infer<typeof watchSchema>)
     await sleep(5_000)
     // ClickHouse did not heed SIGTERM; what it acknowledged is on disk.
     process.kill(process.pid, 'SIGKILL')
-  }
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(`${url}/ping`)).ok
-  } catch {
-    return false
   }
 }
 

@@ -4,10 +4,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import net from 'node:net'
 import path from 'node:path'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { type EngineAddress, readAddress, retire } from './address.ts'
+import { answers } from './answers.ts'
 import { freePort } from './free-port.ts'
 import { type Lease, takeLease } from './leases.ts'
 import { locateEngine } from './locate.ts'
@@ -49,7 +49,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
       folder,
       address: () => address,
       revive: () => {
-        reviving ??= goneOrListening(address, settings.startTimeoutMs)
+        reviving ??= goneOrAnswering(address, settings.startTimeoutMs)
           .then(() => findOrStart(library, settings))
           .then((found) => (address = found))
         return reviving.finally(() => (reviving = undefined))
@@ -66,21 +66,10 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
   }
 }
 
-/** A killed engine closes its port before its process is gone: finding it in that moment would give a dead address back. */
-async function goneOrListening(address: EngineAddress, limitMs: number): Promise<void> {
+/** A killed engine is a process for a while yet, and its port may accept: finding it in that moment would give a dead address back. */
+async function goneOrAnswering(address: EngineAddress, limitMs: number): Promise<void> {
   const deadline = performance.now() + limitMs
-  while (isAlive(address) && performance.now() < deadline && !(await listens(new URL(address.url)))) await sleep(20)
-}
-
-function listens(url: URL): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect({ host: url.hostname, port: Number(url.port) })
-    socket.once('error', () => resolve(false))
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-  })
+  while (isAlive(address) && performance.now() < deadline && !(await answers(address.url))) await sleep(20)
 }
 
 async function findOrStart(library: string, settings: Required<EngineOptions>): Promise<EngineAddress> {

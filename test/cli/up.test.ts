@@ -69,6 +69,19 @@ describe.skipIf(engineIsMissing)('homeground up', { timeout: 120_000 }, () => {
     expect((await server.stop()).code).toBe(0)
   })
 
+  test('goes on when its engine is killed in the middle of a request', async () => {
+    const folder = temporary()
+    const server = await up(folder)
+    const pid = readAddress(path.join(folder, 'engine'))?.pid ?? 0
+    // Stopped, it still accepts connections, as one that is being killed does.
+    process.kill(pid, 'SIGSTOP')
+    const posted = postTraces(server.url, protobufTraces([{ traceId: traceId(3), spanId: spanId(1) }]))
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    process.kill(pid, 'SIGKILL')
+    expect((await posted).status).toBe(200)
+    expect((await server.stop()).code).toBe(0)
+  })
+
   test('leaves no process behind when it is told to end', async () => {
     const folder = temporary()
     const server = await up(folder)
