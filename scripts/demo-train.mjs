@@ -21,7 +21,7 @@ let steps = 0
 const training = tiny
   ? { 'optimizer.maxSteps': 6, 'optimizer.learningRate': 0.003, 'optimizer.batchSize': 4, 'optimizer.perDeviceBatch': 4 }
   : {
-      'optimizer.maxSteps': 40,
+      'optimizer.maxSteps': 96,
       'optimizer.learningRate': 0.001,
       'optimizer.batchSize': 1,
       'optimizer.perDeviceBatch': 1,

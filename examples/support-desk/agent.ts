@@ -25,7 +25,10 @@ export interface AgentParts {
   maxSteps?: number
 }
 
-/** @throws what the model's client throws; Error when the model does not come to an end */
+/** What the customer reads when the model does not come to an end. */
+export const handover = 'I could not settle this. A colleague looks into it and writes to you within one working day.'
+
+/** @throws what the model's client throws; Error when it gives no answer */
 export function createAgent({ hg, client, model, shop, sessions, maxSteps = 8 }: AgentParts): DeskAgent {
   const tools = deskTools(hg, shop)
   const serve = (call: OpenAI.ChatCompletionMessageToolCall, customer: string) => {
@@ -59,7 +62,7 @@ export function createAgent({ hg, client, model, shop, sessions, maxSteps = 8 }:
         messages.push({ role: 'tool', tool_call_id: reply.tool_calls[index]?.id ?? '', content: result.content })
       }
     }
-    throw new Error(`the model did not come to an end in ${maxSteps} steps`)
+    return handover
   }
 
   return hg.agent('support-desk', answer, { session: ({ session, customer }) => ({ id: session, user: customer }) })

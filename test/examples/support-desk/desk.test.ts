@@ -3,11 +3,11 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { homeground } from '@homeground/sdk'
-import { MemoryExporter, type ModelServer } from '@homeground/sdk/testing'
+import { MemoryExporter, type ModelServer, startModelServer } from '@homeground/sdk/testing'
 import { assembleEpisodes, type Episode, normaliseSpan } from '@homeground/sdk/trace'
 import OpenAI from 'openai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createAgent } from '../../../examples/support-desk/agent.ts'
+import { createAgent, handover } from '../../../examples/support-desk/agent.ts'
 import { startDeskModels } from '../../../examples/support-desk/offline/models.ts'
 import { carefulPrompt, defaultPrompt, systemMessage } from '../../../examples/support-desk/prompt.ts'
 import { createServer } from '../../../examples/support-desk/server.ts'
@@ -38,7 +38,7 @@ describe('support desk', () => {
     for (const each of open.splice(0)) await each.close()
   })
 
-  async function startDesk(options: { model?: string; prompt?: string } = {}): Promise<Desk> {
+  async function startDesk(options: { model?: string; prompt?: string; models?: ModelServer } = {}): Promise<Desk> {
     const exporter = new MemoryExporter()
     const hg = homeground({
       project: 'support-desk',
@@ -47,7 +47,7 @@ describe('support desk', () => {
     })
     const shop = createShop(shopData(today), { today: () => today })
     const sessions = createSessions()
-    const client = hg.wrap(new OpenAI({ baseURL: models.url, apiKey: 'none', maxRetries: 0 }))
+    const client = hg.wrap(new OpenAI({ baseURL: (options.models ?? models).url, apiKey: 'none', maxRetries: 0 }))
     const answer = createAgent({ hg, client, model: options.model ?? 'desk-expert', shop, sessions })
     const server = await listening(createServer({ hg, shop, sessions, answer }).listen(0, '127.0.0.1'))
     open.push({
@@ -111,6 +111,16 @@ describe('support desk', () => {
     const { reply } = await post(`${desk.url}/sessions/${session}/messages`, { text: 'I want a refund for order 4010.' })
     expect(reply).toContain('cannot find order 4010')
     expect(desk.shop.order('C-104', '4010').status).toBe('delivered')
+  })
+
+  it('hands over to a colleague when the model only ever calls tools', async () => {
+    const restless = await startModelServer({ policy: () => ({ content: null, toolCalls: [{ name: 'list_orders', arguments: {} }] }) })
+    open.push(restless)
+    const desk = await startDesk({ models: restless })
+    const { session } = await post(`${desk.url}/sessions`, { customer: 'C-101' })
+    const { reply } = await post(`${desk.url}/sessions/${session}/messages`, { text: 'Refund order 4001.' })
+    const [episode] = await desk.episodes()
+    expect({ reply, asked: restless.requests.length, error: episode?.error }).toEqual({ reply: handover, asked: 8, error: undefined })
   })
 
   it('records sixty sessions, each answer with its ratings, and the expert does most of them right', async () => {

@@ -1,7 +1,7 @@
 """Keys and values of what was computed before: a product's calls begin alike (tools, instructions), and a turn begins with the turn before it.
 
 Kept by token ids and adapter, each as one sequence. A batch takes for each job the longest beginning that is kept, of its own conversation or of
-another; beginnings of different lengths are padded on the left. The least recently used go, above a number of bytes.
+another; beginnings of different lengths are padded on the left. The least recently used go, above a share of the memory that is free.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 import torch
-from transformers import DynamicCache
+from transformers import Cache
+
+from ..memory import free_memory
+from .growing_cache import growing_cache
 
 # Shorter ones are computed sooner than found.
 SHORTEST = 32
-MOST_BYTES = 2**30
+# A conversation that is forgotten is computed anew with each of its turns: forty of 1,000 tokens of a small model are 2 GB.
+SHARE_OF_FREE_MEMORY = 1 / 8
 
 Key = tuple[str | None, tuple[int, ...]]
 
@@ -35,11 +39,13 @@ class PrefixCache:
 
     def __init__(self) -> None:
         self.kept: OrderedDict[Key, Kept] = OrderedDict()
+        # Found out when there is something to keep: the model is in its place then.
+        self.most_bytes: int | None = None
 
     def clear(self) -> None:
         self.kept.clear()
 
-    def for_jobs(self, model, jobs: list) -> tuple[list[int], DynamicCache | None]:
+    def for_jobs(self, model, jobs: list) -> tuple[list[int], Cache | None]:
         """How many first tokens of each job are in the cache, and the cache: as wide as the longest of them. All 0 where nothing is worth it."""
         if not is_plain(model):
             return [0] * len(jobs), None
@@ -49,7 +55,7 @@ class PrefixCache:
         if len(jobs) > 1 and len(shared) >= SHORTEST and min(length for length, _ in found) < 0.8 * len(shared):
             self.keep((jobs[0].adapter, tuple(shared)), self.compute(model, shared))
             found = [self.longest(job) for job in jobs]
-        cache = DynamicCache(config=model.config)
+        cache = growing_cache(model.config.num_hidden_layers)
         widest = max(length for length, _ in found)
         if widest > 0:
             for layer in range(model.config.num_hidden_layers):
@@ -78,12 +84,12 @@ class PrefixCache:
         return both
 
     def compute(self, model, shared: list[int]) -> Kept:
-        cache = DynamicCache(config=model.config)
+        cache = growing_cache(model.config.num_hidden_layers)
         device = next(model.parameters()).device
         model(input_ids=torch.tensor([shared], device=device), past_key_values=cache, use_cache=True, logits_to_keep=1)
         return Kept([(layer.keys, layer.values) for layer in cache.layers])
 
-    def learn(self, jobs: list, cache: DynamicCache, mask: torch.Tensor) -> None:
+    def learn(self, jobs: list, cache: Cache, mask: torch.Tensor) -> None:
         """Keeps what a batch has computed. `mask`: of the cache's places up to the end of the prompts, 1 where a token stands."""
         for row, job in enumerate(jobs):
             # The token that was sampled last has not been computed.
@@ -93,9 +99,14 @@ class PrefixCache:
             self.keep((job.adapter, ids), Kept(layers))
 
     def keep(self, key: Key, kept: Kept) -> None:
+        if self.most_bytes is None:
+            self.most_bytes = int(free_memory(kept.layers[0][0].is_cuda) * SHARE_OF_FREE_MEMORY)
+        # A longer one serves for all that it begins with: a conversation's turn before is not held twice.
+        for adapter, ids in [each for each in self.kept if each[0] == key[0] and key[1][: len(each[1])] == each[1]]:
+            del self.kept[(adapter, ids)]
         self.kept[key] = kept
         total = sum(each.bytes for each in self.kept.values())
-        while total > MOST_BYTES and len(self.kept) > 1:
+        while total > self.most_bytes and len(self.kept) > 1:
             total -= self.kept.popitem(last=False)[1].bytes
 
 
