@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sixtyCustomers } from './demo/customers.mjs'
 import { createStage, DemoError, say } from './demo/stage.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
@@ -95,12 +96,7 @@ async function makeRows() {
     },
     ready: /support desk at (http:\S+)/,
   })
-  const traffic = await stage.start('traffic', [path.join(desk, 'traffic', 'main.js')], {
-    env: { DESK_URL: product.match[1] },
-    ready: /\d+ sessions, .*/,
-    waitMs: 600_000,
-  })
-  say(`    ${traffic.match[0]}`)
+  say(`    ${await sixtyCustomers(stage, { desk, url: product.match[1] })}`)
   await product.stop()
 
   step('Their traffic becomes an environment: six customers in ten to learn from, four to be held against')

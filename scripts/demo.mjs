@@ -3,6 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sixtyCustomers } from './demo/customers.mjs'
 import { createStage, DemoError, say } from './demo/stage.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
@@ -56,12 +57,7 @@ async function demo() {
   say(`    the desk at ${product.match[1]} talks to ${production.name} at ${production.url}`)
 
   step('Sixty customers write to the desk, over HTTP')
-  const traffic = await stage.start('traffic', [path.join(desk, 'traffic', 'main.js')], {
-    env: { DESK_URL: product.match[1] },
-    ready: /\d+ sessions, .*/,
-    waitMs: 600_000,
-  })
-  say(`    ${traffic.match[0]}`)
+  say(`    ${await sixtyCustomers(stage, { desk, url: product.match[1] })}`)
   await product.stop()
   await stage.homeground(['traces', 'list'])
   await stage.homeground(['traces', 'list', 'support-desk', '--limit', '3'])

@@ -5,7 +5,8 @@ import { z } from 'zod'
 import { leaseHolders } from './leases.ts'
 import { isAlive } from './process-identity.ts'
 
-const addressSchema = z.object({
+/** As it stands in the file. */
+export const addressSchema = z.object({
   format: z.literal(1),
   url: z.string(),
   user: z.string(),

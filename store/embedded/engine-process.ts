@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { z } from 'zod'
-import { type EngineAddress, retire, writeAddress } from './address.ts'
+import { addressSchema, type EngineAddress, retire, writeAddress } from './address.ts'
 import { answers } from './answers.ts'
 import { writeEngineSettings } from './engine-settings.ts'
 import { leaseHolders } from './leases.ts'
@@ -22,14 +22,7 @@ const taskSchema = z.object({
 const watchSchema = z.object({
   folder: z.string(),
   lingerMs: z.number(),
-  address: z.object({
-    format: z.literal(1),
-    url: z.string(),
-    user: z.string(),
-    password: z.string(),
-    pid: z.number().int(),
-    start: z.string(),
-  }),
+  address: addressSchema,
 })
 
 if (isMainThread) await serve(taskSchema.parse(JSON.parse(process.argv[2] ?? '')))

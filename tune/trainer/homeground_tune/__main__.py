@@ -11,7 +11,6 @@ from .events import take_stdout
 from .faults import Failed, Refused
 from .watch import end_with_parent
 
-
 # A thread that waits for the others sleeps. Where it spins instead, as torch's OpenMP does by default, one busy neighbour on a small machine makes
 # every matrix product wait for the scheduler: on two cores and a load of 3 a token took 4 s and not 0.7 s. Read when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
