@@ -1,8 +1,9 @@
-// Compiles sdk/, the root package and the examples into their dist/ folders. `--if-stale` does nothing when every dist/ is newer than its sources.
+// Compiles sdk/ (its JavaScript bundled), the root package and the examples into their dist/ folders. `--if-stale` does nothing when every dist/ is newer than its sources.
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleSdk } from './bundle-sdk.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const tsc = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -16,8 +17,12 @@ for (const project of ['sdk', '.', ...examples()]) {
   const fresh = `${output}.next`
   fs.rmSync(fresh, { recursive: true, force: true })
   try {
-    execFileSync(process.execPath, [tsc, '-p', path.join(folder, 'tsconfig.build.json'), '--outDir', fresh], { stdio: 'inherit' })
-  } catch {
+    const kind = project === 'sdk' ? ['--emitDeclarationOnly', '--sourceMap', 'false'] : []
+    execFileSync(process.execPath, [tsc, '-p', path.join(folder, 'tsconfig.build.json'), '--outDir', fresh, ...kind], { stdio: 'inherit' })
+    if (project === 'sdk') await bundleSdk(folder, fresh)
+  } catch (error) {
+    // What the compiler has to say it has said.
+    if (error.status === undefined) process.stderr.write(`${error.stack}\n`)
     process.stderr.write(`build: ${project === '.' ? 'homeground' : project} did not compile; mend the errors above and run it again\n`)
     fs.rmSync(fresh, { recursive: true, force: true })
     process.exit(1)

@@ -1,5 +1,4 @@
 // homeground(): one object that a product keeps; records its model calls, tools and agents, and lets a replay take hold of them.
-import { isSpanContextValid, type Span, trace } from '@opentelemetry/api'
 import { type Fetch, isRecording, recordingFetch, unrecorded } from './capture/recording-fetch.ts'
 import { wrapClient } from './capture/wrap-client.ts'
 import { ExporterSink } from './export/exporter-sink.ts'
@@ -16,6 +15,7 @@ import { currentFrame, runStorage } from './run/context.ts'
 import { sendFeedback } from './run/feedback.ts'
 import { carryRun, resumeRun } from './run/hand-over.ts'
 import { hostSpanProcessor } from './run/host-span-processor.ts'
+import { startHostSpan } from './run/host-telemetry.ts'
 import { randomIds } from './run/ids.ts'
 import { recordInstant, recordIo } from './run/io.ts'
 import { Recorder } from './run/recorder.ts'
@@ -74,7 +74,7 @@ class Recording {
       [names.project]: settings.project,
     }
     this.sink = this.makeSink(resource, scope)
-    const tracer = settings.provider === 'host' ? { startSpan: hostSpan } : undefined
+    const tracer = settings.provider === 'host' ? { startSpan: (name: string, kind: 1 | 3) => startHostSpan(scope, name, kind) } : undefined
     const redaction =
       settings.redact.length === 0
         ? undefined
@@ -208,10 +208,4 @@ class Recording {
     if (settings.spool !== undefined) sink.wake()
     return sink
   }
-}
-
-/** A span of the host's provider; none where no provider is registered. */
-function hostSpan(name: string, kind: 1 | 3): Span | undefined {
-  const span = trace.getTracer('@homeground/sdk', version).startSpan(name, { kind: kind - 1 })
-  return isSpanContextValid(span.spanContext()) ? span : undefined
 }

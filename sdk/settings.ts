@@ -1,9 +1,10 @@
 // What `homeground()` may be told, by options and by environment variables, resolved once.
-import { diag } from '@opentelemetry/api'
+
 import type { SpoolOptions } from './export/spool-queue.ts'
 import type { Exporter } from './export/types.ts'
 import type { RedactHook } from './privacy/redaction.ts'
 import { type BuiltInRedactor, redactorOrder } from './privacy/redactors.ts'
+import { diag } from './run/host-telemetry.ts'
 import type { Canary } from './run/variant.ts'
 import { HomegroundError } from './trace/error.ts'
 

@@ -60,18 +60,18 @@ function footprint() {
   const times = Array.from({ length: 7 }, () =>
     Number(execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' })),
   )
-  const { dependencies, peerDependencies } = JSON.parse(fs.readFileSync(path.join(sdk, 'package.json'), 'utf8'))
-  const sizes = [path.join(sdk, 'dist'), ...['zod', '@opentelemetry/api'].map((name) => path.join(sdk, '../node_modules', name))].map(
+  const { dependencies } = JSON.parse(fs.readFileSync(path.join(sdk, 'package.json'), 'utf8'))
+  const sizes = [path.join(sdk, 'dist'), ...Object.keys(dependencies).map((name) => path.join(sdk, '../node_modules', name))].map(
     bytesUnder,
   )
   const figures = {
     importMs: Math.round(median(times) * 10) / 10,
     sdkKiB: Math.round(sizes[0] / 1024),
     installedKiB: Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024),
-    dependencies: Object.keys({ ...dependencies, ...peerDependencies }).length,
+    dependencies: Object.keys(dependencies).length,
   }
   process.stdout.write(
-    `import ${figures.importMs} ms; ${figures.sdkKiB} KiB of its own, ${figures.installedKiB} KiB with ${Object.keys({ ...dependencies, ...peerDependencies }).join(' and ')}\n`,
+    `import ${figures.importMs} ms; ${figures.sdkKiB} KiB of its own, ${figures.installedKiB} KiB with ${Object.keys(dependencies).join(' and ')}\n`,
   )
   return figures
 }

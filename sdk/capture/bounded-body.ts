@@ -1,6 +1,6 @@
 // Keeps a request's body within bounds: images and files in a large one become their digest, so that the words around them are recorded still.
-import { createHash } from 'node:crypto'
 import { rewriteJson } from '../privacy/rewrite-json.ts'
+import { nodeCrypto } from '../run/late-modules.ts'
 
 /** Bodies up to this many characters are recorded as they were sent. */
 const wholeLimit = 1024 * 1024
@@ -22,6 +22,6 @@ function digested(text: string): string {
   const encoded = text.slice(head.length)
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return text
   const bytes = Buffer.from(encoded, 'base64')
-  const digest = `bytes=${bytes.byteLength};sha256=${createHash('sha256').update(bytes).digest('hex')}`
+  const digest = `bytes=${bytes.byteLength};sha256=${nodeCrypto().createHash('sha256').update(bytes).digest('hex')}`
   return head === '' ? digest : `${head.slice(0, -'base64,'.length)}${digest}`
 }

@@ -1,6 +1,6 @@
 // Makes a vendor's client record by replacing the `fetch` that it holds, in place. It never builds a client: `withOptions` loses Azure's deployment and a
 // subclass's arguments.
-import { diag } from '@opentelemetry/api'
+import { diag } from '../run/host-telemetry.ts'
 import type { Recorder } from '../run/recorder.ts'
 import { type Fetch, isRecording, recordingFetch } from './recording-fetch.ts'
 

@@ -1,6 +1,6 @@
 // Hands spans to the user's own exporter in batches. What it throws is counted; a batch is offered once, since only the exporter knows what it has kept.
 import { setImmediate } from 'node:timers'
-import { diag } from '@opentelemetry/api'
+import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
 import type { SpanRecord } from '../trace/span.ts'
 import type { SpanSink } from './sink.ts'

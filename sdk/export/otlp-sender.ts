@@ -1,11 +1,6 @@
 // One request to the collector at a time: OTLP/HTTP protobuf, compressed where that pays, with back-off and Retry-After.
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { context, createContextKey, diag } from '@opentelemetry/api'
-
-const gzipAsync = promisify(gzip)
-/** The key by which @opentelemetry/core's suppressTracing is recognised: the host's own instrumentation must not trace our requests. */
-const suppressTracing = createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING')
+import { diag, untraced } from '../run/host-telemetry.ts'
+import { nodeZlib } from '../run/late-modules.ts'
 
 export interface OtlpSenderOptions {
   /** Base URL of the collector, without a path. */
@@ -59,12 +54,10 @@ export class OtlpSender {
     if (zipped) headers['content-encoding'] = 'gzip'
     if (apiKey !== undefined) headers['authorization'] = `Bearer ${apiKey}`
     try {
-      const bytes = zipped ? await gzipAsync(body, { level: 3 }) : body
+      const bytes = zipped ? await gzipped(body) : body
       const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.closing.signal])
       const request = { method: 'POST', headers, body: bytes, signal }
-      const response = await context.with(context.active().setValue(suppressTracing, true), () =>
-        this.options.fetch(endpoint + path, request),
-      )
+      const response = await untraced(() => this.options.fetch(endpoint + path, request))
       const answer = new Uint8Array(await response.arrayBuffer())
       if (response.ok) {
         this.failures = 0
@@ -99,6 +92,12 @@ export class OtlpSender {
     }
     return { kind: 'retry' }
   }
+}
+
+function gzipped(body: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    nodeZlib().gzip(body, { level: 3 }, (error, zipped) => (error === null ? resolve(zipped) : reject(error)))
+  })
 }
 
 function causeOf(error: Error): string | undefined {

@@ -1,7 +1,7 @@
 // The way of encoded spans to the collector: batches by bytes, one at a time. A full queue drops what is newest, counts it, warns once, and says how many
 // were lost when there is room again.
 import { AsyncResource } from 'node:async_hooks'
-import { diag } from '@opentelemetry/api'
+import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
 import type { SpanRecord } from '../trace/span.ts'
 import { FeedbackQueue } from './feedback-queue.ts'

@@ -1,10 +1,10 @@
 // The queue on disk: spans are appended to segment files as they come, read back in batches, and a file goes when all of it is acknowledged. What a process
 // leaves behind, killed or not, the next one on the same folder sends. Bounded; one folder may serve several processes.
-import { createHash } from 'node:crypto'
 import fs from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { diag } from '@opentelemetry/api'
+import { diag } from '../run/host-telemetry.ts'
+import { nodeCrypto } from '../run/late-modules.ts'
 import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-queue.ts'
 import { SpoolSegment } from './spool-segment.ts'
 
@@ -15,7 +15,7 @@ const memoryBytes = 64 * 1024 * 1024
 const own = new Set<string>()
 let numbered = 0
 /** Two containers that share the folder have the same pids. */
-const host = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+let host: string | undefined
 /** Another machine's process is taken for ended when it has not touched its file for so long. */
 const abandonedMs = 10 * 60 * 1000
 
@@ -155,7 +155,7 @@ export class SpoolQueue implements PieceQueue {
 
   private freshPath(): string {
     numbered += 1
-    const made = path.join(this.folder, `spans-${host}-${process.pid}-${Date.now().toString(36)}-${numbered}.spool`)
+    const made = path.join(this.folder, `spans-${hostWord()}-${process.pid}-${Date.now().toString(36)}-${numbered}.spool`)
     own.add(made)
     return made
   }
@@ -193,11 +193,16 @@ export class SpoolQueue implements PieceQueue {
   }
 }
 
+function hostWord(): string {
+  host ??= nodeCrypto().createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+  return host
+}
+
 /** True for a segment whose process has ended. */
 async function isLeft(file: string): Promise<boolean> {
   const [, madeBy, pid] = /^spans-([0-9a-f]{8})-(\d+)-[0-9a-z]+-\d+\.spool$/.exec(path.basename(file)) ?? []
   if (madeBy === undefined || own.has(file)) return false
-  if (madeBy === host) return !isAlive(Number(pid))
+  if (madeBy === hostWord()) return !isAlive(Number(pid))
   const { mtimeMs } = await fs.stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
   return Date.now() - mtimeMs > abandonedMs
 }

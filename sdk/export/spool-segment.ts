@@ -1,7 +1,7 @@
 // One file of the spool: a head (how far it is acknowledged, whose spans these are), then records of length, checksum and bytes. Appended to by one process,
 // read by it or, after its end, by the one that claims the file. A record that a kill cut off is not one.
 import fs from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
+import { nodeZlib } from '../run/late-modules.ts'
 import type { Origin } from './piece-queue.ts'
 
 const magic = 'HGSPOOL1'
@@ -66,7 +66,7 @@ export class SpoolSegment {
     const parts = pieces.flatMap((piece) => {
       const head = Buffer.allocUnsafe(recordHead)
       head.writeUInt32LE(piece.byteLength, 0)
-      head.writeUInt32LE(crc32(piece), 4)
+      head.writeUInt32LE(nodeZlib().crc32(piece), 4)
       return [head, piece]
     })
     const bytes = Buffer.concat(parts)
@@ -88,7 +88,7 @@ export class SpoolSegment {
       if (next > this.end || (found.length > 0 && taken + length > maxBytes)) break
       if (next > base + bytes.byteLength) [bytes, base] = [await this.chunk(at, Math.max(256 * 1024, recordHead + length)), at]
       const piece = Buffer.from(bytes.subarray(at - base + recordHead, next - base))
-      if (crc32(piece) !== bytes.readUInt32LE(at - base + 4)) break
+      if (nodeZlib().crc32(piece) !== bytes.readUInt32LE(at - base + 4)) break
       found.push({ piece, end: next })
       taken += length
       at = next

@@ -1,6 +1,6 @@
 // The context that flows with a run: one AsyncLocalStorage for every copy of the SDK in the process. Two copies with two storages would run live tools in a replay.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { context, type Span, trace } from '@opentelemetry/api'
+import { type StartedHostSpan, underHostSpan } from './host-telemetry.ts'
 import type { ModelTurn } from './model-turn.ts'
 import type { Seam, SeamState } from './seam.ts'
 
@@ -30,7 +30,7 @@ export interface Frame {
   /** The body that a recording fetch is handing to a fetch of the product's own: sent on by another recording one, it is the same call. */
   readonly sending?: string
   /** With `provider: 'host'`: the host's span that stands for `spanId`. */
-  readonly hostSpan?: Span
+  readonly hostSpan?: StartedHostSpan
 }
 
 /** One agent's run (or a rollout's outermost level): what its model said last, and which values its variants had. */
@@ -76,7 +76,7 @@ function sharedStorage(): RunStorage {
 export function enterFrame<T>(frame: Frame, part: () => T): T {
   const { hostSpan } = frame
   if (hostSpan === undefined) return runStorage.run(frame, part)
-  return runStorage.run(frame, () => context.with(trace.setSpan(context.active(), hostSpan), part))
+  return runStorage.run(frame, () => underHostSpan(hostSpan, part))
 }
 
 /** The frame of the code that is running now. */

@@ -1,7 +1,8 @@
 // hg.feedback: what somebody thought of an episode, or of one step of it.
-import { diag } from '@opentelemetry/api'
+
 import type { FeedbackRecord } from '../export/types.ts'
 import { currentFrame } from './context.ts'
+import { diag } from './host-telemetry.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What feedback is about, and who says it. */

@@ -1,5 +1,5 @@
 // Random ids of spans and traces, drawn from a pool: asking the system for each costs more than the rest of a span.
-import { randomFillSync } from 'node:crypto'
+import { nodeCrypto } from './late-modules.ts'
 
 export interface Ids {
   /** 32 hex. */
@@ -10,11 +10,12 @@ export interface Ids {
 
 export function randomIds(): Ids {
   const bytes = Buffer.alloc(4096)
-  let pool = ''
+  // The first ones at once: what has to be loaded for them must not hold up the first call.
+  let pool = nodeCrypto().randomFillSync(bytes).toString('hex')
   let at = 0
   const draw = (length: number): string => {
     if (at + length > pool.length) {
-      pool = randomFillSync(bytes).toString('hex')
+      pool = nodeCrypto().randomFillSync(bytes).toString('hex')
       at = 0
     }
     at += length

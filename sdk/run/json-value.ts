@@ -1,6 +1,6 @@
 // Turns whatever a product passes around (cycles, BigInt, buffers, errors, maps, hostile getters, gigabytes) into JSON that can be recorded. Never throws.
-import { createHash } from 'node:crypto'
 import type { Json } from '../trace/episode.ts'
+import { nodeCrypto } from './late-modules.ts'
 
 /** Characters of text and members of objects and lists that one value may have; what is beyond is said to be left out. */
 const characterLimit = 4 * 1024 * 1024
@@ -132,5 +132,5 @@ class Snapshot {
 
 function blob(bytes: Uint8Array): Json {
   if (bytes.byteLength <= blobLimit) return { type: 'blob', base64: Buffer.from(bytes).toString('base64') }
-  return { type: 'blob', bytes: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest('hex') }
+  return { type: 'blob', bytes: bytes.byteLength, sha256: nodeCrypto().createHash('sha256').update(bytes).digest('hex') }
 }

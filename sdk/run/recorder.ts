@@ -1,7 +1,6 @@
 // Makes spans and brings them to where they go, off the product's tick. A recorder of our own instead of an OpenTelemetry SDK: no limits that would cut a body,
 // no exporter of the host's that would see a prompt. It never throws into the product.
 import { setImmediate, setTimeout } from 'node:timers'
-import { context, diag, isSpanContextValid, type Span, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { SpanSink } from '../export/sink.ts'
 import { withoutKeys } from '../privacy/key-patterns.ts'
 import type { Redaction } from '../privacy/redaction.ts'
@@ -11,6 +10,7 @@ import type { Attributes, SpanRecord } from '../trace/span.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { Clock } from './clock.ts'
 import { currentFrame, type Frame } from './context.ts'
+import { activeHostSpan, diag, type StartedHostSpan } from './host-telemetry.ts'
 import type { Ids } from './ids.ts'
 import type { Stats } from './stats.ts'
 
@@ -29,7 +29,7 @@ export interface OpenSpan {
   readonly parentSpanId: string | undefined
   /** An agent's span has its own frame here, so that it carries its own session and variants. */
   frame: Frame | undefined
-  readonly hostSpan: Span | undefined
+  readonly hostSpan: StartedHostSpan | undefined
   readonly startMs: number
   readonly kind: 1 | 3
   name: string
@@ -51,7 +51,7 @@ export interface RecorderOptions {
   /** Whether an episode is recorded, asked once for its first span. */
   sample: (traceId: string) => boolean
   /** With `provider: 'host'`: makes the host's spans that stand for ours. */
-  tracer?: { startSpan(name: string, kind: 1 | 3): Span | undefined }
+  tracer?: { startSpan(name: string, kind: 1 | 3): StartedHostSpan | undefined }
   /** After a span was handed to the sink. */
   delivered?: () => void
   /** Last change before a span leaves; `undefined` drops it. */
@@ -238,17 +238,12 @@ export class Recorder {
   }
 }
 
-function activeHostSpan(): { traceId: string; spanId: string } | undefined {
-  const found = trace.getSpanContext(context.active())
-  return found !== undefined && isSpanContextValid(found) ? found : undefined
-}
-
 function nanoseconds(ms: number): bigint {
   // A double holds today's microseconds exactly, not its nanoseconds.
   return BigInt(Math.round(ms * 1000)) * 1000n
 }
 
-function endHostSpan(span: Span, record: SpanRecord, endMs: number | undefined): void {
+function endHostSpan(span: StartedHostSpan, record: SpanRecord, endMs: number | undefined): void {
   span.updateName(record.name)
   for (const [key, value] of Object.entries(record.attributes)) {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') span.setAttribute(key, value)
@@ -258,6 +253,6 @@ function endHostSpan(span: Span, record: SpanRecord, endMs: number | undefined):
         value.filter((item) => typeof item === 'string'),
       )
   }
-  if (record.status.code === 2) span.setStatus({ code: SpanStatusCode.ERROR, message: record.status.message ?? '' })
+  if (record.status.code === 2) span.setStatus({ code: 2, message: record.status.message ?? '' })
   span.end(endMs)
 }

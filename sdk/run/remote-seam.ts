@@ -1,12 +1,11 @@
 // The product's end of a remote seam: everything that the process does runs inside the replay at HOMEGROUND_REPLAY_URL.
-import { randomUUID } from 'node:crypto'
-import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { diag } from '@opentelemetry/api'
 import type { Json } from '../trace/episode.ts'
 import { type ErrorCode, errorCodes, HomegroundError } from '../trace/error.ts'
 import type { SpanRecord } from '../trace/span.ts'
 import type { Replay } from './context.ts'
 import { errorOf } from './error-of.ts'
+import { diag } from './host-telemetry.ts'
+import { nodeCrypto, nodeWorkers } from './late-modules.ts'
 import { modelHeader, remoteVariables, remoteVersion, spanToJson } from './remote-protocol.ts'
 import type { Seam } from './seam.ts'
 
@@ -117,7 +116,7 @@ class Remote {
 
   /** Asks; where the seam wants the product's own function, runs it and brings what it gave. */
   async ask(path: string, body: object, live: () => Promise<Json | undefined>): Promise<Answer> {
-    const id = randomUUID()
+    const id = nodeCrypto().randomUUID()
     const first = await this.read(path, { ...body, id })
     if (first['live'] !== true) return first
     try {
@@ -145,7 +144,7 @@ class Remote {
 /** A worker makes the request while this thread sleeps on a shared flag. */
 class SynchronousRequests {
   private readonly flag = new Int32Array(new SharedArrayBuffer(4))
-  private readonly channel = new MessageChannel()
+  private readonly channel = new (nodeWorkers().MessageChannel)()
 
   constructor() {
     const program = `
@@ -163,7 +162,12 @@ class SynchronousRequests {
         Atomics.notify(flag, 0)
       })`
     const { port1, port2 } = this.channel
-    const worker = new Worker(program, { eval: true, execArgv: [], workerData: { flag: this.flag, port: port2 }, transferList: [port2] })
+    const worker = new (nodeWorkers().Worker)(program, {
+      eval: true,
+      execArgv: [],
+      workerData: { flag: this.flag, port: port2 },
+      transferList: [port2],
+    })
     worker.unref()
     port1.unref()
   }
@@ -172,7 +176,7 @@ class SynchronousRequests {
     Atomics.store(this.flag, 0, 0)
     this.channel.port1.postMessage({ url, key, body })
     if (Atomics.wait(this.flag, 0, 0, 30_000) === 'timed-out') return { error: { name: 'Error', message: 'no answer within 30 s' } }
-    const received: { message?: unknown } = receiveMessageOnPort(this.channel.port1) ?? {}
+    const received: { message?: unknown } = nodeWorkers().receiveMessageOnPort(this.channel.port1) ?? {}
     const { message } = received
     return typeof message === 'object' && message !== null ? { ...message } : { error: { name: 'Error', message: 'no answer' } }
   }

@@ -1,5 +1,5 @@
 // Says once, when the process ends, that nothing was recorded in it, or that what was recorded did not arrive, and what to do: a product that forgot one line finds out on the first day.
-import { isMainThread } from 'node:worker_threads'
+import { nodeWorkers } from './late-modules.ts'
 import type { Stats } from './stats.ts'
 
 export interface Watched {
@@ -19,7 +19,7 @@ const watched: Watched[] = []
 export function warnAtExit(instance: Watched): void {
   watched.push(instance)
   // A worker thread may be one of many, of which only some get work.
-  if (watched.length > 1 || !isMainThread) return
+  if (watched.length > 1 || !nodeWorkers().isMainThread) return
   process.once('exit', (code) => {
     if (code !== 0 || process.env['NODE_ENV'] === 'test') return
     const seen = watched.some(({ stats: { spans, openSpans, unsampled } }) => spans + openSpans + unsampled > 0)

@@ -1,7 +1,7 @@
 // hg.variant: what is under test (a prompt, a model, a switch). In production the default, or a canary's value for its share of sessions.
-import { createHash } from 'node:crypto'
 import type { Json } from '../trace/episode.ts'
 import { currentFrame } from './context.ts'
+import { nodeCrypto } from './late-modules.ts'
 
 /** A value for a share of the sessions. */
 export interface Canary {
@@ -25,6 +25,8 @@ export function chooseVariant<Value extends Json>(name: string, otherwise: Value
 function canaryValue(name: string, canary: Canary | undefined, session: string | undefined): Json | undefined {
   if (canary === undefined) return undefined
   const point =
-    session === undefined ? Math.random() : createHash('sha256').update(`${name}\n${session}`).digest().readUInt32BE(0) / 2 ** 32
+    session === undefined
+      ? Math.random()
+      : nodeCrypto().createHash('sha256').update(`${name}\n${session}`).digest().readUInt32BE(0) / 2 ** 32
   return point < canary.share ? canary.value : undefined
 }

@@ -19,8 +19,30 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
 }
 
 describe('the main entry', () => {
-  it('imports neither zod nor an OpenTelemetry SDK, only its interface', () => {
-    expect([...packagesOf(path.join(root, 'index.ts'))]).toEqual(['@opentelemetry/api'])
+  it('imports no package: neither zod nor anything of OpenTelemetry’s', () => {
+    expect([...packagesOf(path.join(root, 'index.ts'))]).toEqual([])
+  })
+
+  it('is a few files as it is published, and none of Node’s modules that take long to load', () => {
+    const files = new Set<string>()
+    const named = new Set<string>()
+    const follow = (file: string): void => {
+      if (files.has(file)) return
+      files.add(file)
+      for (const [, from = ''] of fs.readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^;]*?from "([^"]+)"/gm))
+        if (from.startsWith('.')) follow(path.join(path.dirname(file), from))
+        else named.add(from)
+    }
+    follow(path.join(root, 'dist/index.js'))
+    expect(files.size).toBeLessThanOrEqual(8)
+    expect([...named].filter((name) => !/^node:(async_hooks|fs\/promises|os|path|timers)$/.test(name))).toEqual([])
+  })
+
+  it('has one copy of what it shares with the other entries', () => {
+    const places = fs
+      .readdirSync(path.join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.js') && fs.readFileSync(path.join(root, 'dist', file), 'utf8').includes('@homeground/sdk/seam@1'))
+    expect(places).toHaveLength(1)
   })
 
   it('is told from one that does: the entry for readers of episodes brings zod', () => {

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { pathToFileURL } from 'node:url'
+import { rolldown } from 'rolldown'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { SpoolQueue } from '../../../sdk/export/spool-queue.ts'
 
 const folders: string[] = []
@@ -15,12 +17,23 @@ function freshFolder(): string {
   return path.join(folder, 'spool')
 }
 
+/** The queue compiled for a process of its own: what is published has it inside the main entry. */
+let compiled = ''
+beforeAll(async () => {
+  compiled = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-spool-code-')), 'spool-queue.mjs')
+  const source = path.join(import.meta.dirname, '../../../sdk/export/spool-queue.ts')
+  const bundle = await rolldown({ input: source, external: /^node:/, platform: 'node', tsconfig: false })
+  await bundle.write({ file: compiled })
+  await bundle.close()
+})
+afterAll(() => fs.rmSync(path.dirname(compiled), { recursive: true, force: true }))
+
 const origin = { resource: { 'service.name': 'now' }, scope: { name: 's' } }
 const texts = (pieces: readonly Buffer[] | undefined) => pieces?.map(String)
 
 /** A process that spools `names` and is killed with -9 when it has said that they are written. */
 async function killedProcess(folder: string, names: readonly string[], acknowledge = 0): Promise<void> {
-  const source = new URL('../../../sdk/dist/export/spool-queue.js', import.meta.url).href
+  const source = pathToFileURL(compiled).href
   const program = `
     const { SpoolQueue } = await import(${JSON.stringify(source)})
     const queue = new SpoolQueue({ resource: { 'service.name': 'before' }, scope: { name: 's' } }, { folder: ${JSON.stringify(folder)} })

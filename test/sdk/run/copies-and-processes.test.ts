@@ -21,8 +21,6 @@ function copySdk(name: string): string {
 
 beforeAll(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-copies-'))
-  fs.mkdirSync(path.join(folder, 'node_modules/@opentelemetry'), { recursive: true })
-  fs.symlinkSync(path.join(root, 'node_modules/@opentelemetry/api'), path.join(folder, 'node_modules/@opentelemetry/api'))
 })
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
 
