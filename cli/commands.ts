@@ -22,6 +22,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandFile>>> = {
   grade: () => import('./grade.ts'),
   label: () => import('./label.ts'),
   run: () => import('./run.ts'),
+  worker: () => import('./worker.ts'),
   rescore: () => import('./rescore.ts'),
   compare: () => import('./compare.ts'),
   dataset: () => import('./dataset.ts'),

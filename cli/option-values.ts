@@ -23,6 +23,13 @@ export function countOf(text: string): number {
   throw new InvalidArgumentError('Give a whole number of 1 or more.')
 }
 
+/** An amount of money over 0, with or without the sign. */
+export function dollarsOf(text: string): number {
+  const dollars = Number(text.replace(/^\$/, ''))
+  if (text.trim() !== '' && dollars > 0 && Number.isFinite(dollars)) return dollars
+  throw new InvalidArgumentError('Give an amount in US dollars over 0, like 2.50.')
+}
+
 /** A share between 0 and 1. */
 export function shareOf(text: string): number {
   const share = Number(text)

@@ -8,12 +8,14 @@ import { openEnvironment } from '../replay/environment/open.ts'
 import { endpointOf } from '../replay/gateway/endpoint.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
 import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
-import { countOf } from './option-values.ts'
+import { handOut, jobPartitions } from '../replay/work/index.ts'
+import { countOf, dollarsOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
 import { type ArmSummary, summariseRun } from './run-summary.ts'
 import { folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 import { version } from './version.ts'
+import { openWork } from './work-queue.ts'
 
 interface RunCommandOptions {
   folder?: string
@@ -24,7 +26,9 @@ interface RunCommandOptions {
   apiKeyEnv?: string
   parameters?: Record<string, Json>
   repeats: number
-  concurrency: number
+  concurrency?: number
+  maxCost?: number
+  workers?: boolean
   seed: number
   margin: number
   split?: 'train' | 'validation' | 'test'
@@ -54,7 +58,9 @@ export function register(program: Command): void {
     .option('--api-key-env <NAME>', 'environment variable that holds the key, for arms that name none')
     .addOption(new Option('--parameters <JSON>', 'request parameters, for arms that have none').argParser(parametersOf))
     .option('--repeats <N>', 'how often each arm plays each task', countOf, 1)
-    .option('--concurrency <N>', 'rollouts at a time', countOf, 4)
+    .option('--concurrency <N>', 'rollouts at a time (default: 4; with --workers 64, over all of them)', countOf)
+    .option('--max-cost <DOLLARS>', 'begin no further rollout once the model calls of the run have cost so much', dollarsOf)
+    .option('--workers', 'hand the rollouts to `homeground worker`s over Kafka (HOMEGROUND_KAFKA_*)')
     .option('--seed <N>', 'of ids and random numbers', seedOf, 0)
     .option('--margin <SHARE>', 'differences of the score under it count as equal', marginOf, 0.05)
     .addOption(new Option('--split <NAME>', 'tasks of this split only').choices(['train', 'validation', 'test']))
@@ -66,11 +72,18 @@ export function register(program: Command): void {
     .action(async (folder: string, options: RunCommandOptions, command: Command) => {
       const run = await start(folder, options, wantsJson(command))
       const summary = await summariseRun(run)
+      const spent = run.size.done < run.size.planned && options.maxCost !== undefined
       process.stdout.write(
         wantsJson(command)
-          ? `${JSON.stringify({ folder: run.folder, id: run.file.id, ...run.size, arms: summary })}\n`
+          ? `${JSON.stringify({ folder: run.folder, id: run.file.id, ...run.size, ...(spent ? { stopped: 'max-cost' } : {}), arms: summary })}\n`
           : runText(run, summary),
       )
+      if (spent) {
+        process.stderr.write(
+          `stopped: --max-cost $${options.maxCost} is spent after ${run.size.done} of ${run.size.planned} rollouts; the same command with --id ${run.file.id} and a higher --max-cost goes on\n`,
+        )
+        process.exitCode = 1
+      }
       // An arm of which nothing was played says nothing of its model: that is a failure, not a result.
       if (summary.some((arm) => arm.rollouts > 0 && arm.errors === arm.rollouts)) process.exitCode = 3
     })
@@ -82,6 +95,8 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
   const id = options.id ?? newRunId()
   const out = options.out ?? path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'runs', id)
   const progress = progressLine('rollouts', { json })
+  const work = options.workers === true ? await openWork() : undefined
+  const onIdle = () => process.stderr.write(`no worker is there yet: homeground worker --env ${inert(folder)}\n`)
   try {
     return await runRollouts(environment, {
       arms,
@@ -89,12 +104,14 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
       id,
       homeground: version,
       repeats: options.repeats,
-      concurrency: options.concurrency,
+      concurrency: options.concurrency ?? (work === undefined ? 4 : jobPartitions),
       seed: options.seed,
       margin: options.margin,
       allowLive: options.allowLive,
       tasks: chosenTasks(options),
       signal: interruptSignal(),
+      ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
+      ...(work === undefined ? {} : { players: handOut({ ...work, environment: environment.file, onIdle }) }),
       onProgress: ({ done, planned, ran, errors }: Progress) => {
         if (ran === 0 && !json) process.stderr.write(`run: ${out}\n${arms.map(armText).join('')}`)
         progress.show(done, planned, errors === 0 ? '' : `${errors} failed`)
@@ -102,6 +119,7 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
     })
   } finally {
     progress.end()
+    await work?.channel.close()
     await environment.close()
   }
 }

@@ -41,10 +41,10 @@ export class RunFolder {
   }
 
   /**
-   * Starts the run, or goes on with the one that stands there if it is the same.
+   * Starts the run, or goes on with the one that stands there if it is the same: `onDone` is shown what it holds.
    * @throws HomegroundError run-mismatch; invalid-argument: the folder is something else, or another process fills it
    */
-  static async open(folder: string, file: RunFile): Promise<RunFolder> {
+  static async open(folder: string, file: RunFile, onDone: (rollout: Rollout) => void = () => {}): Promise<RunFolder> {
     const absolute = path.resolve(folder)
     refuseForeignFolder(absolute)
     fs.mkdirSync(absolute, { recursive: true })
@@ -59,7 +59,7 @@ export class RunFolder {
         episodes: await JsonLinesWriter.open(path.join(absolute, runFiles.episodes), { append: true }),
       }
       const run = new RunFolder(absolute, kept, writers, kept === file)
-      await run.#readDone()
+      await run.#readDone(onDone)
       return run
     } catch (error) {
       unlock(absolute)
@@ -105,12 +105,14 @@ export class RunFolder {
     await orderLines(path.join(this.folder, runFiles.episodes), this.plan.size, 'episode', (id) => episodeIndex.get(id))
   }
 
-  async #readDone(): Promise<void> {
+  async #readDone(onDone: (rollout: Rollout) => void): Promise<void> {
     const file = path.join(this.folder, runFiles.rollouts)
     if (!fs.existsSync(file)) return
     for await (const { value, line } of readJsonLines(file)) {
-      const index = this.plan.indexOf(readRollout(value, `${file}:${line}`))
+      const rollout = readRollout(value, `${file}:${line}`)
+      const index = this.plan.indexOf(rollout)
       if (index === undefined || this.done[index] === 1) continue
+      onDone(rollout)
       this.done[index] = 1
       this.doneCount += 1
     }

@@ -1,19 +1,15 @@
-// Runs every task by every arm as often as asked, several at a time, and writes each result as it comes. Interrupted, the same call goes on where it stopped.
+// Runs every task by every arm as often as asked, several at a time, and writes each result as it comes. Interrupted, or out of budget, the same call goes on where it stopped.
 import { randomBytes } from 'node:crypto'
-import path from 'node:path'
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import type { Environment, HarnessSettings, Split } from '../environment/types.ts'
-import { rolloutExecutor } from '../harness/executor.ts'
-import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
-import { episodeCostUsd, type Prices, readPrices } from '../rubric/cost.ts'
-import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-graders.ts'
-import { scoreEpisode } from '../rubric/score-episode.ts'
+import type { RolloutDeps } from '../harness/types.ts'
+import { type Prices, readPrices } from '../rubric/cost.ts'
+import { Budget } from './budget.ts'
+import { localPlayer } from './local-player.ts'
 import { openRun } from './open-run.ts'
 import type { Planned } from './plan.ts'
-import { rolloutJob } from './rollout-job.ts'
 import { RunFolder } from './run-folder.ts'
 import { systemDeps } from './system-deps.ts'
-import { TaskSource } from './task-source.ts'
 import { type Arm, armSchema, type Rollout, type Run, type RunFile } from './types.ts'
 
 export interface RunOptions {
@@ -38,13 +34,34 @@ export interface RunOptions {
   harness?: HarnessSettings
   allowLive?: readonly string[]
   prices?: Prices
+  /** US dollars of model calls, of earlier calls of this run too, at which no further rollout is begun. @default no limit */
+  maxCostUsd?: number
   onProgress?(progress: Progress): void
   signal?: AbortSignal
   /** Worker threads for harness `module`; 0 plays in this thread. @default one a core, at most `concurrency` */
   threads?: number
   /** Clock, fetch and the like for what is played in this thread; worker threads (harness `module`) have the system's own. */
   deps?: Partial<RolloutDeps>
+  /** Who plays. @default this process */
+  players?: OpenPlayers
 }
+
+/** Hands rollouts to whoever plays them. */
+export interface Players {
+  /** Resolves when the rollout has been kept. @throws HomegroundError for wrong settings, and what the signal was aborted with */
+  play(index: number, planned: Planned): Promise<void>
+  close(): Promise<void>
+}
+
+/** `keep` writes a rollout into the run, once: a result that comes again changes nothing. */
+export type OpenPlayers = (run: {
+  file: RunFile
+  allowLive: readonly string[]
+  keep(index: number, rollout: Rollout, episode: Episode): Promise<void>
+  /** Whether every rollout has been kept. */
+  isComplete(): boolean
+  signal: AbortSignal
+}) => Promise<Players>
 
 export interface Progress {
   done: number
@@ -52,59 +69,72 @@ export interface Progress {
   /** Rollouts of this call, not of earlier ones. */
   ran: number
   errors: number
+  /** US dollars, of earlier calls too; rollouts of unknown cost are not in it. */
+  spentUsd: number
   rollout?: Rollout
 }
 
 /**
- * Resolves when all rollouts are there.
+ * Resolves when all rollouts are there, or the budget is spent: `size` says which.
  * @throws HomegroundError invalid-argument, invalid-settings, run-mismatch, seam-not-found; interrupted when `signal` is aborted
  */
 export async function runRollouts(environment: Environment, options: RunOptions): Promise<Run> {
   const file = await runFileOf(environment, options)
-  const folder = await RunFolder.open(options.folder, file)
-  const deps: RolloutDeps = { ...systemDeps(), ...options.deps, ...(options.signal === undefined ? {} : { signal: options.signal }) }
-  const tasks = new TaskSource(environment, { recordings: file.arms.some((arm) => arm.model === 'recorded') })
-  const concurrency = Math.max(1, options.concurrency ?? 4)
-  const executor = rolloutExecutor({
-    harness: file.harness,
-    concurrency,
-    deps,
-    ...(options.threads === undefined ? {} : { threads: options.threads }),
-  })
   const prices = options.prices ?? readPrices()
-  const outside = openOutsideGraders(environment.folder)
-  const progress: Progress = { done: folder.doneCount, planned: folder.plan.size, ran: 0, errors: 0 }
+  const budget = new Budget(options.maxCostUsd, file.arms, prices)
+  const folder = await RunFolder.open(options.folder, file, (rollout) => budget.countEarlier(rollout))
+  const progress: Progress = { done: folder.doneCount, planned: folder.plan.size, ran: 0, errors: 0, spentUsd: budget.spentUsd }
   options.onProgress?.({ ...progress })
 
-  let next = 0
   let failure: unknown
+  const failing = new AbortController()
+  const signal = options.signal === undefined ? failing.signal : AbortSignal.any([options.signal, failing.signal])
+  const keeping = new Map<number, Promise<void>>()
+  const keep = async (index: number, rollout: Rollout, episode: Episode): Promise<void> => {
+    if (folder.done[index] === 1) return
+    const writing = keeping.get(index) ?? write(index, rollout, episode)
+    keeping.set(index, writing)
+    await writing
+    keeping.delete(index)
+  }
+  const write = async (index: number, rollout: Rollout, episode: Episode): Promise<void> => {
+    await folder.add(index, rollout, episode)
+    budget.count(rollout, episode)
+    progress.ran += 1
+    if (rollout.error !== undefined) progress.errors += 1
+    options.onProgress?.({ ...progress, done: folder.doneCount, spentUsd: budget.spentUsd, rollout })
+  }
+
+  let players: Players | undefined
+  let next = 0
   const take = (): number | undefined => {
     while (next < folder.plan.size && folder.done[next] === 1) next += 1
-    return next < folder.plan.size ? next++ : undefined
+    return next < folder.plan.size && !budget.isSpent ? next++ : undefined
   }
-  const work = async (): Promise<void> => {
+  const work = async (to: Players): Promise<void> => {
     for (let index = take(); index !== undefined && failure === undefined; index = take()) {
       try {
         options.signal?.throwIfAborted()
-        const planned = folder.plan.at(index)
-        const job = await jobOf(environment, folder.file, planned, tasks, options)
-        const result = await executor.run(job)
-        const rollout = await scored(environment, job, result, prices, outside)
-        await folder.add(index, rollout, result.episode)
-        progress.ran += 1
-        if (rollout.error !== undefined) progress.errors += 1
-        options.onProgress?.({ ...progress, done: folder.doneCount, rollout })
+        await to.play(index, folder.plan.at(index))
       } catch (error) {
         failure ??= error
+        failing.abort(error)
       }
     }
   }
+  const concurrency = Math.max(1, options.concurrency ?? 4)
   try {
-    await Promise.all(Array.from({ length: concurrency }, work))
+    const open = options.players ?? playersHere(environment, options, prices, concurrency)
+    const isComplete = () => folder.doneCount === folder.plan.size
+    players = await open({ file: folder.file, allowLive: options.allowLive ?? [], keep, isComplete, signal })
+    const all = players
+    await Promise.all(Array.from({ length: Math.min(concurrency, folder.plan.size) }, () => work(all)))
+  } catch (error) {
+    failure ??= error
   } finally {
-    await executor.close()
+    await players?.close()
     const stopped = failure !== undefined && options.signal?.aborted !== true
-    await Promise.all([stopped ? folder.abandon() : folder.close(), outside.close()])
+    await (stopped ? folder.abandon() : folder.close())
   }
   if (options.signal?.aborted === true) {
     throw new HomegroundError('interrupted', `the run was stopped after ${folder.doneCount} of ${folder.plan.size} rollouts`, {
@@ -114,6 +144,28 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   }
   if (failure !== undefined) throw failure
   return await openRun(options.folder)
+}
+
+/** Plays in this process. */
+function playersHere(environment: Environment, options: RunOptions, prices: Prices, concurrency: number): OpenPlayers {
+  return async ({ file, allowLive, keep }) => {
+    const deps: RolloutDeps = { ...systemDeps(), ...options.deps, ...(options.signal === undefined ? {} : { signal: options.signal }) }
+    const player = localPlayer(environment, {
+      harness: file.harness,
+      concurrency,
+      recordings: file.arms.some((arm) => arm.model === 'recorded'),
+      prices,
+      deps,
+      ...(options.threads === undefined ? {} : { threads: options.threads }),
+    })
+    return {
+      async play(index, planned) {
+        const { rollout, episode } = await player.play({ id: file.id, seed: file.seed, allowLive }, planned)
+        await keep(index, rollout, episode)
+      },
+      close: () => player.close(),
+    }
+  }
 }
 
 /** `20260131-120000-1a2b3c`: sorts by time. */
@@ -149,66 +201,5 @@ async function runFileOf(environment: Environment, options: RunOptions): Promise
     margin: options.margin ?? 0.05,
     startedAt: new Date().toISOString(),
     versions: { homeground: options.homeground, node: process.versions.node },
-  }
-}
-
-function jobOf(
-  environment: Environment,
-  run: RunFile,
-  { task, arm, repeat }: Planned,
-  tasks: TaskSource,
-  options: RunOptions,
-): Promise<RolloutJob> {
-  return rolloutJob(environment, tasks, task, {
-    harness: run.harness,
-    arm: arm.cwd === undefined ? arm : { ...arm, cwd: path.resolve(arm.cwd) },
-    repeat,
-    run: run.id,
-    seed: run.seed,
-    allowLive: options.allowLive ?? [],
-  })
-}
-
-/** A rollout that broke off for reasons that are not the candidate's has no score: null, never 0. */
-async function scored(
-  environment: Environment,
-  job: RolloutJob,
-  result: RolloutResult,
-  prices: Prices,
-  outside: OutsideGraders,
-): Promise<Rollout> {
-  const { task } = job
-  const costUsd = episodeCostUsd(result.episode, prices)
-  const whole = await scoreEpisode(environment.rubric, { episode: result.episode, task, tools: environment.file.tools, costUsd, outside })
-  return rolloutOf(job, result, { ...whole, score: result.error === undefined ? whole.score : null }, costUsd)
-}
-
-function rolloutOf(
-  job: RolloutJob,
-  result: RolloutResult,
-  { scores, score }: Pick<Rollout, 'scores' | 'score'>,
-  costUsd: number | undefined,
-): Rollout {
-  const episode: Episode = result.episode
-  return {
-    task: job.task.id,
-    session: job.task.session,
-    arm: job.arm.name,
-    repeat: job.repeat,
-    scores,
-    score,
-    offTape: result.offTape,
-    ...(result.unconsumedWrites.length === 0 ? {} : { unconsumedWrites: result.unconsumedWrites }),
-    ...(result.staleReads === 0 ? {} : { staleReads: result.staleReads }),
-    ...(result.simulated === undefined ? {} : { simulated: result.simulated }),
-    ...(result.userTurns === undefined ? {} : { userTurns: result.userTurns }),
-    ...(result.divergence === undefined ? {} : { divergence: result.divergence }),
-    ...(result.untranslated === undefined ? {} : { untranslated: result.untranslated }),
-    usage: result.usage,
-    ...(costUsd === undefined ? {} : { costUsd }),
-    durationMs: result.durationMs,
-    ...(result.error === undefined ? {} : { error: result.error }),
-    stop: result.stop,
-    episode: episode.id,
   }
 }

@@ -25,6 +25,10 @@ export const errorCodes = {
   'unwrapped-network': { exit: 3, meaning: 'In replay: the product tried to reach the network on its own.' },
   'off-tape': { exit: 3, meaning: 'In replay: a tool call left the tape and the miss policy is fail.' },
   'run-mismatch': { exit: 2, meaning: 'The run folder was made with other settings, or from an environment that has changed since.' },
+  'worker-fault': {
+    exit: 2,
+    meaning: 'A worker cannot play the run that it was handed rollouts of: its copy of the environment or its settings.',
+  },
   'python-missing': { exit: 2, meaning: "The trainer's Python environment is not there, or of another version." },
   'setup-failed': { exit: 3, meaning: "The trainer's Python environment could not be made." },
   'training-failed': { exit: 3, meaning: 'The trainer broke off; the same command goes on from its last checkpoint.' },

@@ -9,8 +9,10 @@ import type { RowSink } from './row-sink.ts'
 import { slicesOf } from './slices.ts'
 
 export interface IngesterOptions extends Pick<KafkaOptions, 'topic' | 'group' | 'sessionTimeoutMs'> {
-  sink: RowSink
+  sink: Pick<RowSink, 'store'>
   log: Log
+  /** Messages that are stored and committed together. @default as many as fit */
+  sliceMessages?: number
 }
 
 export interface Ingester {
@@ -81,7 +83,7 @@ interface Member {
 
 async function joinGroup(
   kafka: Kafka,
-  { topic, group, sessionTimeoutMs, sink, log }: IngesterOptions,
+  { topic, group, sessionTimeoutMs, sink, log, sliceMessages }: IngesterOptions,
   counts: IngesterCounts,
   on: { onState(ready: boolean): void; onDead(reason: string): void },
 ): Promise<Member> {
@@ -118,7 +120,7 @@ async function joinGroup(
     eachBatch: async (payload) => {
       const joiner = joiners.get(payload.batch.partition) ?? new PartJoiner()
       joiners.set(payload.batch.partition, joiner)
-      counts.messages += await takeBatch(payload, joiner, sink, leaving.signal, heartbeatInterval)
+      counts.messages += await takeBatch(payload, joiner, { sink, sliceMessages, leaving: leaving.signal, heartbeatInterval })
       const abandoned = joiner.giveUp(Number(payload.batch.messages.at(-1)?.timestamp ?? 0))
       if (abandoned === 0) return
       counts.abandoned += abandoned
@@ -141,12 +143,19 @@ async function joinGroup(
 async function takeBatch(
   { batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: EachBatchPayload,
   joiner: PartJoiner,
-  sink: RowSink,
-  leaving: AbortSignal,
-  heartbeatInterval: number,
+  {
+    sink,
+    sliceMessages,
+    leaving,
+    heartbeatInterval,
+  }: Pick<IngesterOptions, 'sink'> & {
+    sliceMessages: number | undefined
+    leaving: AbortSignal
+    heartbeatInterval: number
+  },
 ): Promise<number> {
   let taken = 0
-  for (const slice of slicesOf(batch.messages)) {
+  for (const slice of slicesOf(batch.messages, sliceMessages)) {
     if (!isRunning() || isStale() || leaving.aborted) return taken
     const giveUp = new AbortController()
     const stop = () => giveUp.abort()

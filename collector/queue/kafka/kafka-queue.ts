@@ -79,11 +79,12 @@ function versions(now: () => number): () => bigint {
   }
 }
 
-async function untilThere(connect: () => Promise<void>, timeoutMs: number, log: Log): Promise<void> {
+/** Tries again until it succeeds, is refused for good, or the time is over. @throws HomegroundError queue-unavailable */
+export async function untilThere<Result>(ask: () => Promise<Result>, timeoutMs: number, log: Log): Promise<Result> {
   const deadline = performance.now() + timeoutMs
   for (let pause = 250; ; pause = Math.min(pause * 2, 5_000)) {
     try {
-      return await connect()
+      return await ask()
     } catch (error) {
       if (isFinal(error) || performance.now() + pause > deadline) throw queueUnavailable(error, 'does not answer')
       log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Kafka does not answer yet')

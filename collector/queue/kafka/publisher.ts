@@ -19,6 +19,8 @@ export interface Outgoing {
   key: string
   value: Buffer
   headers?: Record<string, string>
+  /** @default by the key */
+  partition?: number
 }
 
 interface Waiting {
@@ -92,11 +94,19 @@ export class Publisher {
   }
 
   /** One value in parts at a time, each part after the one before: a reader then holds one unfinished value for each of us. */
-  #publishParts({ key, value, headers }: Outgoing, maxBytes: number, deadline: number): Promise<void> {
+  #publishParts({ key, value, headers, partition }: Outgoing, maxBytes: number, deadline: number): Promise<void> {
     const partKey = this.#options.partKey ?? (() => key)
     const turn = this.#partsTurn.then(async () => {
       for (const [n, part] of splitIntoParts(value, maxBytes).entries())
-        await this.#enqueue({ key: partKey(key, n), value: part.value, headers: { ...headers, ...part.headers } }, deadline)
+        await this.#enqueue(
+          {
+            key: partKey(key, n),
+            value: part.value,
+            headers: { ...headers, ...part.headers },
+            ...(partition === undefined ? {} : { partition }),
+          },
+          deadline,
+        )
     })
     this.#partsTurn = turn.catch(() => {})
     return turn

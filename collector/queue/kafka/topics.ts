@@ -1,13 +1,35 @@
-// The two topics: made where they are missing, else left as they are. The dead letters have one partition and are compacted, so that a letter is kept until it is taken out.
+// Topics: made where they are missing, else left as they are. The dead letters have one partition and are compacted, so that a letter is kept until it is taken out.
 import kafkajs, { type Admin } from 'kafkajs'
 import { queueUnavailable } from './client.ts'
 import type { KafkaOptions } from './options.ts'
 
-/** @throws HomegroundError queue-unavailable */
+/** A topic as it is made. */
+export interface TopicToMake {
+  topic: string
+  numPartitions: number
+  configEntries?: { name: string; value: string }[]
+}
+
+/** The rows' topic and that of the dead letters. @throws HomegroundError queue-unavailable */
 export async function ensureTopics(admin: Admin, options: KafkaOptions): Promise<void> {
+  await makeMissing(admin, options, [
+    { topic: options.topic, numPartitions: options.partitions },
+    {
+      topic: options.deadTopic,
+      numPartitions: 1,
+      configEntries: [
+        { name: 'cleanup.policy', value: 'compact' },
+        { name: 'retention.ms', value: '-1' },
+      ],
+    },
+  ])
+}
+
+/** @throws HomegroundError queue-unavailable */
+export async function makeMissing(admin: Admin, options: Pick<KafkaOptions, 'replication'>, wanted: readonly TopicToMake[]): Promise<void> {
   try {
     const existing = await admin.listTopics()
-    const missing = [options.topic, options.deadTopic].filter((topic) => !existing.includes(topic))
+    const missing = wanted.filter(({ topic }) => !existing.includes(topic))
     if (missing.length === 0) return
     const brokers = (await admin.describeCluster()).brokers.length
     const replicationFactor = options.replication ?? Math.min(3, brokers)
@@ -15,20 +37,11 @@ export async function ensureTopics(admin: Admin, options: KafkaOptions): Promise
     const configEntries = replicationFactor >= 3 ? [{ name: 'min.insync.replicas', value: String(replicationFactor - 1) }] : []
     await admin.createTopics({
       waitForLeaders: true,
-      topics: missing.map((topic) =>
-        topic === options.topic
-          ? { topic, numPartitions: options.partitions, replicationFactor, configEntries }
-          : {
-              topic,
-              numPartitions: 1,
-              replicationFactor,
-              configEntries: [...configEntries, { name: 'cleanup.policy', value: 'compact' }, { name: 'retention.ms', value: '-1' }],
-            },
-      ),
+      topics: missing.map((topic) => ({ ...topic, replicationFactor, configEntries: [...configEntries, ...(topic.configEntries ?? [])] })),
     })
   } catch (error) {
     if (!isAlreadyThere(error))
-      throw queueUnavailable(error, `topics ${options.topic} and ${options.deadTopic} cannot be looked up or made`)
+      throw queueUnavailable(error, `topics ${wanted.map(({ topic }) => topic).join(' and ')} cannot be looked up or made`)
   }
 }
 

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { Episode } from '@homeground/sdk/trace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { compareRun } from '../../../replay/compare/index.ts'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
 import type { Environment, ToolOverride } from '../../../replay/environment/types.ts'
@@ -317,6 +318,32 @@ describe('runRollouts', () => {
     const stopped = run({ concurrency: 1, signal: controller.signal, onProgress: ({ done }) => done === 2 && controller.abort() })
     await expect(stopped).rejects.toMatchObject({ code: 'interrupted', message: expect.stringContaining('2 of 6') })
     expect((await run()).size).toEqual({ planned: 6, done: 6 })
+  })
+
+  test('begins nothing more once its money is spent, counts what earlier calls spent, and goes on with more', async () => {
+    await open(['a', 'b', 'c'])
+    const prices = { m1: { input: 1, output: 1 }, m2: { input: 1, output: 1 } }
+    // 28 + 12 tokens a careful rollout: 40 millionths of a dollar.
+    const poor = { concurrency: 1, prices, maxCostUsd: 0.00007 }
+    const spent: number[] = []
+    const first = await run({ ...poor, onProgress: ({ spentUsd }) => spent.push(Math.round(spentUsd * 1e6)) })
+    expect([first.size, spent]).toEqual([{ planned: 6, done: 2 }, [0, 40, 70]])
+    const again = await run(poor)
+    expect(again.size).toEqual({ planned: 6, done: 2 })
+    expect(await compareRun(again)).toMatchObject({ pairs: [{ verdict: { word: 'none', reason: 'unfinished' } }] })
+    expect((await run({ ...poor, maxCostUsd: 1 })).size).toEqual({ planned: 6, done: 6 })
+  })
+
+  test('keeps no limit that it cannot count: a model without a price, an answer without token counts', async () => {
+    await open(['a'])
+    await expect(run({ maxCostUsd: 1, prices: { m1: { input: 1, output: 1 } } })).rejects.toMatchObject({
+      code: 'invalid-settings',
+      message: 'the cost of m2 is not known, so no limit can be kept',
+    })
+    const uncounted: typeof fetch = async () => Response.json({ choices: [{ index: 0, message: { role: 'assistant', content: 'x' } }] })
+    const alone = { arms: arms.slice(0, 1), prices: { m1: { input: 1, output: 1 } }, folder: path.join(folder, 'uncounted') }
+    await expect(run({ ...alone, maxCostUsd: 1, deps: { fetch: uncounted } })).rejects.toMatchObject({ code: 'invalid-settings' })
+    expect((await run({ ...alone, deps: { fetch: uncounted } })).size.done).toBe(1)
   })
 
   test('refuses to go on with other settings, to fill a foreign folder and to share a run', async () => {

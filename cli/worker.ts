@@ -1,0 +1,50 @@
+// `homeground worker`: plays the rollouts that `homeground run --workers` hands out, until it is stopped.
+import os from 'node:os'
+import type { Command } from 'commander'
+import { pino } from 'pino'
+import { readPrices } from '../replay/rubric/index.ts'
+import { systemDeps } from '../replay/run/system-deps.ts'
+import { openSites, startWorker } from '../replay/work/index.ts'
+import { countOf } from './option-values.ts'
+import { interruptSignal } from './progress.ts'
+import { wantsJson } from './store-options.ts'
+import { openWork } from './work-queue.ts'
+
+interface WorkerCommandOptions {
+  env: string[]
+  concurrency: number
+  name: string
+}
+
+export function register(program: Command): void {
+  program
+    .command('worker')
+    .description('play the rollouts that `homeground run --workers` hands out over Kafka (HOMEGROUND_KAFKA_*), until it is stopped')
+    .option('--env <FOLDER...>', 'environments on this machine; a run is played in the one with its hash', [])
+    .option('--concurrency <N>', 'rollouts at a time', countOf, 4)
+    .option('--name <NAME>', 'what a run calls it when it complains', `${os.hostname()}/${process.pid}`)
+    .action(async (options: WorkerCommandOptions, command: Command) => {
+      const log = pino({ level: process.env['HOMEGROUND_LOG_LEVEL'] ?? 'info', base: null }, pino.destination({ fd: 2, sync: true }))
+      const stop = interruptSignal()
+      const { concurrency, name, env: folders } = options
+      const work = await openWork(log)
+      const sites = openSites({ folders, concurrency, prices: readPrices(), deps: systemDeps() })
+      const worker = await startWorker({
+        ...work,
+        sites,
+        name,
+        concurrency,
+        onEvent: ({ kind, ...fields }) => (kind === 'played' ? log.info(fields, 'played') : log.error(fields, kind)),
+      })
+      process.stdout.write(
+        wantsJson(command) ? `${JSON.stringify({ name, pid: process.pid })}\n` : `worker ${name}: waiting for rollouts\n`,
+      )
+      await new Promise<void>((resolve) => {
+        if (stop.aborted) resolve()
+        stop.addEventListener('abort', () => resolve(), { once: true })
+      })
+      await worker.close()
+      await sites.close()
+      await work.channel.close()
+    })
+}

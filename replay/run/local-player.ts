@@ -1,0 +1,96 @@
+// Plays a run's rollouts on this machine and scores them: the harness's executor, then the rubric. Writes nothing.
+import path from 'node:path'
+import type { Episode } from '@homeground/sdk/trace'
+import type { Environment, HarnessSettings } from '../environment/types.ts'
+import { rolloutExecutor } from '../harness/executor.ts'
+import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
+import { episodeCostUsd, type Prices } from '../rubric/cost.ts'
+import { openOutsideGraders } from '../rubric/outside-graders.ts'
+import { scoreEpisode } from '../rubric/score-episode.ts'
+import type { Planned } from './plan.ts'
+import { rolloutJob } from './rollout-job.ts'
+import { TaskSource } from './task-source.ts'
+import type { Rollout, RunFile } from './types.ts'
+
+export interface LocalPlayerOptions {
+  harness: HarnessSettings
+  /** Rollouts at a time, at most: sizes the worker threads. */
+  concurrency: number
+  /** Whether an arm answers as recorded. */
+  recordings: boolean
+  prices: Prices
+  deps: RolloutDeps
+  threads?: number
+}
+
+/** What of a run decides one rollout. */
+export type RunOfRollout = Pick<RunFile, 'id' | 'seed'> & { allowLive: readonly string[] }
+
+export interface Played {
+  rollout: Rollout
+  episode: Episode
+}
+
+export interface LocalPlayer {
+  /** @throws HomegroundError for wrong settings, and what the signal of `deps` was aborted with; a rollout that fails is a result */
+  play(run: RunOfRollout, planned: Planned): Promise<Played>
+  close(): Promise<void>
+}
+
+export function localPlayer(environment: Environment, options: LocalPlayerOptions): LocalPlayer {
+  const { harness, concurrency, deps, prices, threads } = options
+  const tasks = new TaskSource(environment, { recordings: options.recordings })
+  const executor = rolloutExecutor({ harness, concurrency, deps, ...(threads === undefined ? {} : { threads }) })
+  const outside = openOutsideGraders(environment.folder)
+  return {
+    async play(run, { task, arm, repeat }) {
+      const job = await rolloutJob(environment, tasks, task, {
+        harness,
+        arm: arm.cwd === undefined ? arm : { ...arm, cwd: path.resolve(arm.cwd) },
+        repeat,
+        run: run.id,
+        seed: run.seed,
+        allowLive: run.allowLive,
+      })
+      const result = await executor.run(job)
+      const { episode } = result
+      const costUsd = episodeCostUsd(episode, prices)
+      const scored = await scoreEpisode(environment.rubric, { episode, task: job.task, tools: environment.file.tools, costUsd, outside })
+      return { rollout: rolloutOf(job, result, scored, costUsd), episode }
+    },
+    async close() {
+      await executor.close()
+      await outside.close()
+    },
+  }
+}
+
+/** A rollout that broke off for reasons that are not the candidate's has no score: null, never 0. */
+function rolloutOf(
+  job: RolloutJob,
+  result: RolloutResult,
+  { scores, score }: Pick<Rollout, 'scores' | 'score'>,
+  costUsd: number | undefined,
+): Rollout {
+  return {
+    task: job.task.id,
+    session: job.task.session,
+    arm: job.arm.name,
+    repeat: job.repeat,
+    scores,
+    score: result.error === undefined ? score : null,
+    offTape: result.offTape,
+    ...(result.unconsumedWrites.length === 0 ? {} : { unconsumedWrites: result.unconsumedWrites }),
+    ...(result.staleReads === 0 ? {} : { staleReads: result.staleReads }),
+    ...(result.simulated === undefined ? {} : { simulated: result.simulated }),
+    ...(result.userTurns === undefined ? {} : { userTurns: result.userTurns }),
+    ...(result.divergence === undefined ? {} : { divergence: result.divergence }),
+    ...(result.untranslated === undefined ? {} : { untranslated: result.untranslated }),
+    usage: result.usage,
+    ...(costUsd === undefined ? {} : { costUsd }),
+    durationMs: result.durationMs,
+    ...(result.error === undefined ? {} : { error: result.error }),
+    stop: result.stop,
+    episode: result.episode.id,
+  }
+}

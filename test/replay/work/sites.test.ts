@@ -1,0 +1,70 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildEnvironment } from '../../../replay/environment/build.ts'
+import { readSettings } from '../../../replay/environment/open.ts'
+import { systemDeps } from '../../../replay/run/system-deps.ts'
+import { type Job, settingsHash } from '../../../replay/work/messages.ts'
+import { openSites } from '../../../replay/work/sites.ts'
+import { episodeOf, text } from '../support/episodes.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-sites-'))
+  for (const name of ['one', 'two'])
+    await buildEnvironment([episodeOf(name, [text('user', `Hello ${name}`), text('assistant', 'Hi')])], {
+      name,
+      folder: path.join(folder, name),
+      homeground: '0.1.0',
+      harness: { kind: 'loop', maxSteps: 2 },
+    })
+})
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+function jobOf(name: string): Job {
+  const { file } = readSettings(path.join(folder, name))
+  const task: string = JSON.parse(fs.readFileSync(path.join(folder, name, 'tasks.jsonl'), 'utf8').split('\n')[0] ?? '').id
+  return {
+    format: 1,
+    run: 'r',
+    handOut: 'h',
+    index: 0,
+    environment: { name, folder: '/not/on/this/machine', hash: file.hash },
+    settings: settingsHash(file),
+    harness: file.harness,
+    seed: 1,
+    allowLive: [],
+    task,
+    arm: { name: 'a', model: 'recorded' },
+    repeat: 0,
+  }
+}
+
+const sitesOf = (...folders: string[]) => openSites({ folders, concurrency: 1, prices: {}, deps: systemDeps() })
+
+test('plays in the folder that has the hash of the run, whatever its path', async () => {
+  const sites = sitesOf(path.join(folder, 'two'), path.join(folder, 'one'))
+  const { rollout } = await sites.play(jobOf('one'))
+  expect(rollout).toMatchObject({ task: jobOf('one').task, arm: 'a', repeat: 0, stop: 'done', offTape: { count: 0 } })
+  await sites.close()
+})
+
+test('says what it found where the environment is not there, and plays once it is', async () => {
+  const place = path.join(folder, 'moving')
+  const sites = sitesOf(path.join(folder, 'two'), place)
+  await expect(sites.play(jobOf('one'))).rejects.toMatchObject({
+    code: 'run-mismatch',
+    message: expect.stringMatching(/two holds two with hash \w{12}; .*moving is not there; \/not\/on\/this\/machine is not there$/),
+  })
+  fs.cpSync(path.join(folder, 'one'), place, { recursive: true })
+  expect((await sites.play(jobOf('one'))).rollout.stop).toBe('done')
+  await sites.close()
+})
+
+test('refuses a copy whose tools are answered in another way', async () => {
+  const job = { ...jobOf('one'), settings: 'other' }
+  const sites = sitesOf(path.join(folder, 'one'))
+  await expect(sites.play(job)).rejects.toMatchObject({ message: expect.stringContaining('env.json has other settings of tools') })
+  await sites.close()
+})
