@@ -17,6 +17,8 @@ export interface ArmSummary {
   offTapeShare: number
   inputTokens: number
   outputTokens: number
+  /** Model calls that were answered out of the cache. */
+  cachedCalls: number
   /** Absent where a price is not known. */
   costUsd?: number
   medianMs: number
@@ -33,6 +35,7 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         errors: 0,
         failures: new Map<string, number>(),
         offTape: 0,
+        cachedCalls: 0,
         input: 0,
         output: 0,
         cost: 0,
@@ -56,6 +59,7 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
       if (sum.failures.size < 100 || sum.failures.has(reason)) sum.failures.set(reason, (sum.failures.get(reason) ?? 0) + 1)
     }
     if (rollout.offTape.count > 0) sum.offTape += 1
+    sum.cachedCalls += rollout.cachedCalls ?? 0
     sum.input += rollout.usage.inputTokens ?? 0
     sum.output += rollout.usage.outputTokens ?? 0
     if (rollout.costUsd !== undefined) {
@@ -80,6 +84,7 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         unusedVariants: Object.keys(arm.variants ?? {}).filter((name) => !asked.has(`${arm.name}\n${name}`)),
         failures: [...sum.failures].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count),
         offTapeShare: sum.rollouts === 0 ? 0 : sum.offTape / sum.rollouts,
+        cachedCalls: sum.cachedCalls,
         inputTokens: sum.input,
         outputTokens: sum.output,
         ...(sum.priced === sum.rollouts && sum.priced > 0 ? { costUsd: sum.cost } : {}),

@@ -29,6 +29,8 @@ interface RunCommandOptions {
   concurrency?: number
   maxCost?: number
   workers?: boolean
+  cache?: string
+  cacheShare?: 'repeat' | 'any'
   seed: number
   margin: number
   split?: 'train' | 'validation' | 'test'
@@ -46,7 +48,7 @@ export function register(program: Command): void {
     .argument('<environment>', 'the environment folder')
     .addOption(folderOption())
     .addOption(new Option('--arm <NAME=MODEL>', 'a model under test; may be given again').argParser(armOf).default([], 'none'))
-    .option('--arms <FILE>', 'arms from a JSON file: [{ name, model, url, api, apiKeyEnv, parameters, variants, cwd }]')
+    .option('--arms <FILE>', 'arms from a JSON file: [{ name, model, url, api, apiKeyEnv, parameters, variants, concurrency, cwd }]')
     .option('--url <URL>', 'base URL of the endpoint, for arms that name none')
     .addOption(
       new Option('--api <DIALECT>', "the endpoint's dialect, for arms that name none").choices([
@@ -60,6 +62,11 @@ export function register(program: Command): void {
     .option('--repeats <N>', 'how often each arm plays each task', countOf, 1)
     .option('--concurrency <N>', 'rollouts at a time (default: 4; with --workers 64, over all of them)', countOf)
     .option('--max-cost <DOLLARS>', 'begin no further rollout once the model calls of the run have cost so much', dollarsOf)
+    .option(
+      '--cache <FOLDER>',
+      'take answers of models from there, where the same was asked by the same repeat and seed, and keep them there',
+    )
+    .addOption(new Option('--cache-share <WHICH>', 'any: one answer for all repeats').choices(['repeat', 'any']).default('repeat'))
     .option('--workers', 'hand the rollouts to `homeground worker`s over Kafka (HOMEGROUND_KAFKA_*)')
     .option('--seed <N>', 'of ids and random numbers', seedOf, 0)
     .option('--margin <SHARE>', 'differences of the score under it count as equal', marginOf, 0.05)
@@ -90,6 +97,11 @@ export function register(program: Command): void {
 }
 
 async function start(folder: string, options: RunCommandOptions, json: boolean): Promise<Run> {
+  if (options.workers === true && options.cache !== undefined) {
+    throw new HomegroundError('invalid-argument', '--cache is a folder of one machine, and --workers plays on others', {
+      hint: 'leave one of them out',
+    })
+  }
   const arms = armsOf(options)
   const environment = await openEnvironment(folder)
   const id = options.id ?? newRunId()
@@ -111,6 +123,7 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
       tasks: chosenTasks(options),
       signal: interruptSignal(),
       ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
+      ...(options.cache === undefined ? {} : { cache: { folder: path.resolve(options.cache), share: options.cacheShare ?? 'repeat' } }),
       ...(work === undefined ? {} : { players: handOut({ ...work, environment: environment.file, onIdle }) }),
       onProgress: ({ done, planned, ran, errors }: Progress) => {
         if (ran === 0 && !json) process.stderr.write(`run: ${out}\n${arms.map(armText).join('')}`)
@@ -213,6 +226,9 @@ function runText(run: Run, arms: readonly ArmSummary[]): string {
   const failures = arms.flatMap((arm) =>
     arm.failures.slice(0, 3).map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} failed: ${inert(reason)}\n`),
   )
+  const cached = arms.flatMap(({ name, cachedCalls }) =>
+    cachedCalls === 0 ? [] : [`${inert(name)}: ${cachedCalls} model calls out of the cache\n`],
+  )
   const idle = arms.flatMap((arm) =>
     arm.unusedVariants.map(
       (name) => `warning: ${inert(arm.name)} sets the variant ${inert(name)}, and no rollout asked for one of that name\n`,
@@ -220,5 +236,5 @@ function runText(run: Run, arms: readonly ArmSummary[]): string {
   )
   const played = arms.every((arm) => arm.errors < arm.rollouts)
   const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${[...failures, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+  return `${table(head, rows)}\n${[...failures, ...cached, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
 }

@@ -1,13 +1,24 @@
 // An arm's model under the product's client: its own name and parameters are put in, the client's dialect is spoken to the client and the endpoint's to the endpoint.
 import { asObject, asText, dialectOf, HomegroundError, type Json, parseJson } from '@homeground/sdk/trace'
 import type { Arm } from '../run/types.ts'
-import { type EndpointDeps, endpointOf, post } from './endpoint.ts'
+import type { AnswerCache } from './answer-cache.ts'
+import type { ArmGate } from './arm-gate.ts'
+import { bodyText } from './body-text.ts'
+import { type EndpointDeps, type EndpointResponse, endpointOf, post } from './endpoint.ts'
 import { errorBody } from './http-answer.ts'
 import { translateRequest, translateResponse } from './translate.ts'
 import type { GatewayAnswer, GatewayRequest, ModelSource } from './types.ts'
 
+export interface ArmModelOptions {
+  /** What all rollouts of the arm share. */
+  gate?: ArmGate | undefined
+  cache?: AnswerCache | undefined
+  /** A request begins to wait for its turn, or because the endpoint said so; what it gives is called when the waiting is over. */
+  onWait?(): () => void
+}
+
 /** @throws HomegroundError invalid-settings: the arm names a key that is not set, or a dialect that nobody reads */
-export function armModel(arm: Arm, deps: EndpointDeps): ModelSource {
+export function armModel(arm: Arm, deps: EndpointDeps, { gate, cache, onWait }: ArmModelOptions = {}): ModelSource {
   const endpoint = endpointOf(arm, deps.env)
   const spoken = arm.api ?? 'openai.chat'
   const dialect = dialectOf(spoken)
@@ -25,17 +36,24 @@ export function armModel(arm: Arm, deps: EndpointDeps): ModelSource {
         const message = `the product speaks ${request.api}, which cannot be translated to ${spoken} of arm ${arm.name}`
         return { ...base, status: 400, attempts: 0, body: errorBody(request.api, 'untranslatable', message) }
       }
-      const sent = await post(endpoint, endpointBody(translated.body, arm), deps, request.signal)
+      const text = bodyText(endpointBody(translated.body, arm))
+      const kept = cache?.find(endpoint.url, text)
+      const sent: EndpointResponse =
+        kept?.text === undefined
+          ? await post(endpoint, text, deps, { gate, onWait, signal: request.signal })
+          : { status: 200, text: kept.text, attempts: 1 }
       const { status, attempts } = sent
       if (sent.failure !== undefined) {
         const message = `${endpoint.url} did not answer: ${sent.failure.message}`
         return { ...base, status, attempts, body: errorBody(request.api, sent.failure.type, message) }
       }
       const answer = answerOf(spoken, sent.text, status, dialect.readResponse)
+      if (answer.response !== undefined && kept?.text === undefined) kept?.keep(sent.text)
       const tokens = answer.response === undefined ? undefined : dialect.readTokens?.(answer.body)
       return {
         ...base,
         attempts,
+        ...(kept?.text === undefined ? {} : { cached: true }),
         ...(same ? answer : inClientsWords(answer, request, arm.model)),
         ...(tokens === undefined ? {} : { tokens }),
       }

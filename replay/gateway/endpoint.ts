@@ -1,13 +1,15 @@
 // An arm's HTTP endpoint: where it is, which key it gets, and how often a request is tried. Knows no dialect's bodies.
-import { HomegroundError, type Json } from '@homeground/sdk/trace'
+import { HomegroundError } from '@homeground/sdk/trace'
 import type { Arm } from '../run/types.ts'
-import { bodyText } from './body-text.ts'
+import type { ArmGate } from './arm-gate.ts'
 
 export interface EndpointDeps {
   fetch: typeof globalThis.fetch
   /** Environment variables: keys and default base URLs. */
   env: Readonly<Record<string, string | undefined>>
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
+  /** Milliseconds since the epoch. */
+  now(): number
   /** In [0, 1): spreads retries. */
   random(): number
 }
@@ -36,8 +38,12 @@ const defaults = {
   },
 } as const
 
-/** How often a request is tried before its failure is the answer. */
+/** How often a request is tried before its failure is the answer. Being told to wait is no failure. */
 const attemptsAllowed = 5
+/** So long a request waits in all for an endpoint that says: not now. */
+const patienceMs = 10 * 60_000
+/** The longest single wait. */
+const longestWaitMs = 60_000
 
 /**
  * The vendor's own key goes to the vendor's own address (or the one that its variable names) only; an arm with a `url` names its key.
@@ -64,36 +70,71 @@ export function endpointOf(arm: Arm, env: EndpointDeps['env']): Endpoint {
 }
 
 /**
- * Posts JSON. Tries again after 408, 409, 429, 5xx and broken connections, as long as Retry-After says, else 0.5, 1, 2, 4 s spread by a quarter.
- * Rejects only when the signal is aborted.
+ * Posts JSON text. Tries again after 408, 409, 5xx and broken connections, as long as Retry-After says, else 0.5, 1, 2, 4 s spread by a quarter. Where the endpoint limits its rate (429, or a
+ * Retry-After), all that goes to it through the gate waits with it, and no attempt is counted. Rejects only when the signal is aborted.
  */
 export async function post(
   endpoint: Endpoint,
-  body: { [key: string]: Json },
+  text: string,
   deps: EndpointDeps,
-  signal?: AbortSignal,
+  { gate, signal, onWait = () => () => {} }: PostOptions = {},
 ): Promise<EndpointResponse> {
-  const text = bodyText(body)
+  let counted = 0
+  let waited = 0
+  const waiting = async <Result>(wait: Promise<Result>): Promise<Result> => {
+    const over = onWait()
+    return await wait.finally(over)
+  }
+  const enter = async (): Promise<() => void> => {
+    if (gate === undefined) return () => {}
+    return gate.enterNow(deps.now()) ?? (await waiting(gate.enter(deps, signal)))
+  }
   for (let attempts = 1; ; attempts += 1) {
     signal?.throwIfAborted()
-    let wait = 500 * 2 ** (attempts - 1) * (0.75 + deps.random() / 2)
-    let answer: EndpointResponse
-    try {
-      const response = await deps.fetch(endpoint.url, {
-        method: 'POST',
-        headers: endpoint.headers,
-        body: text,
-        ...(signal ? { signal } : {}),
-      })
-      answer = { status: response.status, text: await response.text(), attempts }
-      wait = retryAfterMs(response.headers) ?? wait
-      if (!isRetryable(response.status)) return answer
-    } catch (error) {
-      signal?.throwIfAborted()
-      answer = { status: 502, text: '', attempts, failure: failureOf(error) }
-    }
-    if (attempts >= attemptsAllowed) return answer
-    await deps.sleep(wait, signal)
+    const { answer, limited, retryAfterMs } = await once(endpoint, text, deps, { enter, signal, attempts })
+    if (!isRetryable(answer.status)) return answer
+    const backOff = Math.min(longestWaitMs, 500 * 2 ** (attempts - 1) * (0.75 + deps.random() / 2))
+    const wait = retryAfterMs ?? backOff
+    if (limited) gate?.pauseUntil(deps.now() + wait)
+    else counted += 1
+    if (counted >= attemptsAllowed || waited + wait > patienceMs) return answer
+    waited += wait
+    const slept = deps.sleep(wait, signal)
+    await (limited ? waiting(slept) : slept)
+  }
+}
+
+export interface PostOptions {
+  gate?: ArmGate | undefined
+  signal?: AbortSignal | undefined
+  /** Waiting begins; what it gives is called when it is over. Not told of the pauses after failures. */
+  onWait?: (() => () => void) | undefined
+}
+
+interface Tried {
+  answer: EndpointResponse
+  /** The endpoint said: not now. */
+  limited: boolean
+  retryAfterMs: number | undefined
+}
+
+async function once(
+  endpoint: Endpoint,
+  body: string,
+  deps: EndpointDeps,
+  { enter, signal, attempts }: { enter(): Promise<() => void>; signal: AbortSignal | undefined; attempts: number },
+): Promise<Tried> {
+  const leave = await enter()
+  try {
+    const response = await deps.fetch(endpoint.url, { method: 'POST', headers: endpoint.headers, body, ...(signal ? { signal } : {}) })
+    const retryAfterMs = retryAfter(response.headers, deps.now())
+    const answer = { status: response.status, text: await response.text(), attempts }
+    return { answer, limited: response.status === 429 || (isRetryable(response.status) && retryAfterMs !== undefined), retryAfterMs }
+  } catch (error) {
+    signal?.throwIfAborted()
+    return { answer: { status: 502, text: '', attempts, failure: failureOf(error) }, limited: false, retryAfterMs: undefined }
+  } finally {
+    leave()
   }
 }
 
@@ -101,14 +142,14 @@ function isRetryable(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500
 }
 
-function retryAfterMs(headers: Headers): number | undefined {
+function retryAfter(headers: Headers, now: number): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (ms >= 0) return Math.min(ms, 60_000)
+  if (ms >= 0) return Math.min(ms, longestWaitMs)
   const after = headers.get('retry-after')
   if (after === null) return undefined
   const seconds = Number(after)
-  const wait = Number.isNaN(seconds) ? Date.parse(after) - Date.now() : seconds * 1_000
-  return wait >= 0 ? Math.min(wait, 60_000) : undefined
+  const wait = Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1_000
+  return wait >= 0 ? Math.min(wait, longestWaitMs) : undefined
 }
 
 /** `fetch failed` says nothing; its cause does. */

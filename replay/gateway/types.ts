@@ -25,6 +25,8 @@ export interface GatewayAnswer {
   tokens?: NonNullable<ModelCall['tokens']>
   /** HTTP attempts made. */
   attempts: number
+  /** It came out of the cache: the endpoint was not asked. */
+  cached?: true
   /** How long the recorded call took; absent for a live one. */
   recordedMs?: number
   /** What of the request or response could not be said in the other dialect; never dropped in silence. */

@@ -17,10 +17,17 @@ export interface ExecutorOptions {
   deps: RolloutDeps
   /** Worker threads for harness `module`; 0 plays in this thread, with the system's clock, dice and network. @default one a core, at most `concurrency` */
   threads?: number
+  /** Told of a worker thread that has ended, by its id. */
+  onThreadDeath?(threadId: number): void
 }
 
-export function rolloutExecutor({ harness, concurrency, deps, threads }: ExecutorOptions): RolloutExecutor {
+export function rolloutExecutor({ harness, concurrency, deps, threads, onThreadDeath }: ExecutorOptions): RolloutExecutor {
   const count = threads ?? Math.min(concurrency, availableParallelism())
   if (harness.kind !== 'module' || count === 0) return { run: (job) => executeRollout(job, deps), close: async () => {} }
-  return new WorkerPool({ threads: count, timeoutMs: harness.timeoutMs, ...(deps.signal === undefined ? {} : { signal: deps.signal }) })
+  return new WorkerPool({
+    threads: count,
+    timeoutMs: harness.timeoutMs,
+    ...(deps.signal === undefined ? {} : { signal: deps.signal }),
+    ...(onThreadDeath === undefined ? {} : { onThreadDeath }),
+  })
 }

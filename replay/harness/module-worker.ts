@@ -28,7 +28,7 @@ port.on('message', (message: ToWorker) => {
     return
   }
   const { id, job } = message
-  executeRollout(job, deps, { onBegin: () => send({ kind: 'begun', id }) }).then(
+  executeRollout(job, deps, { onBegin: () => send({ kind: 'begun', id }), onWait: () => send({ kind: 'waiting', id }) }).then(
     (result) => send({ kind: 'result', id, result }),
     (error: unknown) => send({ kind: 'fault', id, fault: faultOf(error) }),
   )

@@ -1,12 +1,15 @@
 // Plays one task once: sets up tape, model and clock, lets the harness play, and says how it ended. A rollout that fails is a result too; only an aborted run rejects.
 import { type Episode, HomegroundError, type ModelCall, type Usage } from '@homeground/sdk/trace'
 import { conversationOf, lanesOf } from '../environment/conversation.ts'
+import { answerCache } from '../gateway/answer-cache.ts'
+import { ArmGate } from '../gateway/arm-gate.ts'
 import { armModel } from '../gateway/arm-model.ts'
 import { type RecordedLane, recordedModel } from '../gateway/recorded-model.ts'
 import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
 import { Tape } from '../tape/tape.ts'
 import { announcing } from './announcing.ts'
 import { playCommand } from './command.ts'
+import { Deadline } from './deadline.ts'
 import { rounded } from './episode-recorder.ts'
 import { loadAgent } from './load-agent.ts'
 import { playLoop } from './loop.ts'
@@ -18,7 +21,12 @@ import type { Harness, Played, RolloutDeps, RolloutJob, RolloutResult } from './
 import { systemTimers, VirtualClock } from './virtual/virtual-clock.ts'
 
 /** @throws HomegroundError for wrong settings (an arm, a mock, a module that is not there); what `deps.signal` was aborted with */
-export async function executeRollout(job: RolloutJob, deps: RolloutDeps, options: { onBegin?(): void } = {}): Promise<RolloutResult> {
+export async function executeRollout(
+  job: RolloutJob,
+  deps: RolloutDeps,
+  /** `onBegin`: its time runs from now, again after `onWait` too. `onWait`: it waits for its turn, and its time stands still. */
+  options: { onBegin?(): void; onWait?(): void } = {},
+): Promise<RolloutResult> {
   // Loading the product is not the rollout's time.
   if (job.harness.kind === 'module') await loadAgent(job)
   options.onBegin?.()
@@ -26,14 +34,21 @@ export async function executeRollout(job: RolloutJob, deps: RolloutDeps, options
   const stopping = new AbortController()
   const signal = deps.signal === undefined ? stopping.signal : AbortSignal.any([deps.signal, stopping.signal])
   const tape = new Tape(job.entries, { tools: job.tools, allowLive: job.allowLive })
-  const failures: GatewayAnswer[] = []
-  const untranslated = new Set<string>()
-  const model = watched(announcing(sourceOf(job, deps), tape), job, { failures, untranslated })
+  const seen: Seen = { failures: [], untranslated: new Set(), cachedCalls: 0, tokens: new Map() }
+  const deadline = new Deadline(timeoutOf(job), () => stopping.abort(timeout(job)))
+  const onWait = (): (() => void) => {
+    deadline.hold()
+    options.onWait?.()
+    return () => {
+      deadline.letGo()
+      options.onBegin?.()
+    }
+  }
+  const model = watched(announcing(sourceOf(job, deps, onWait), tape), job, seen)
   const stop = (reason: HomegroundError): void => stopping.abort(reason)
   const clock = recordedClock(job, deps)
   const simulator = job.simulator === undefined ? undefined : toolSimulator(job, job.simulator, { deps, stop, signal })
   const tools = toolAnswers({ tape, folder: job.folder, stop, ...(simulator === undefined ? {} : { simulate: simulator.answer }) })
-  const timer = timeoutOf(job) === undefined ? undefined : setTimeout(() => stopping.abort(timeout(job)), timeoutOf(job))
   let played: Played
   try {
     played = await harnessOf(job)({
@@ -48,15 +63,14 @@ export async function executeRollout(job: RolloutJob, deps: RolloutDeps, options
       stop,
     })
   } finally {
-    clearTimeout(timer)
+    deadline.close()
     clock.close()
   }
   deps.signal?.throwIfAborted()
   return resultOf(played, {
     tape,
     reason: stopping.signal.reason,
-    failures,
-    untranslated,
+    seen,
     simulated: simulator?.count() ?? 0,
     durationMs: rounded(deps.monotonicMs() - started),
   })
@@ -74,8 +88,14 @@ function harnessOf(job: RolloutJob): Harness {
   }
 }
 
-function sourceOf(job: RolloutJob, deps: RolloutDeps): ModelSource {
-  if (job.arm.model !== 'recorded') return armModel(job.arm, deps)
+function sourceOf(job: RolloutJob, deps: RolloutDeps, onWait: () => () => void): ModelSource {
+  if (job.arm.model !== 'recorded') {
+    return armModel(job.arm, deps, {
+      gate: job.gate === undefined ? undefined : new ArmGate(job.gate),
+      cache: job.cache === undefined ? undefined : answerCache(job.cache, job),
+      onWait,
+    })
+  }
   if (job.recording === undefined) {
     throw new HomegroundError('environment-invalid', `task ${job.task.id}: recordings.jsonl.gz has no episode of it`, {
       hint: 'build the environment again',
@@ -99,14 +119,25 @@ function recordedCalls(job: RolloutJob, recording: Episode): RecordedLane[] {
   }))
 }
 
-/** Notes the calls that failed in the end: a score made of a broken endpoint would be a lie. */
-function watched(source: ModelSource, job: RolloutJob, seen: Pick<End, 'failures' | 'untranslated'>): ModelSource {
+/** What the model's answers said, over a rollout. */
+interface Seen {
+  /** Calls that failed in the end: a score made of a broken endpoint would be a lie. */
+  failures: GatewayAnswer[]
+  untranslated: Set<string>
+  cachedCalls: number
+  /** Token ids by the response's id: a product whose client speaks another dialect cannot have recorded them. */
+  tokens: Map<string, NonNullable<GatewayAnswer['tokens']>>
+}
+
+function watched(source: ModelSource, job: RolloutJob, seen: Seen): ModelSource {
   if (job.arm.model === 'recorded') return source
   return {
     async answer(request) {
       const answer = await source.answer(request)
       if (answer.response === undefined) seen.failures.push(answer)
       for (const name of answer.untranslated) seen.untranslated.add(name)
+      if (answer.cached === true) seen.cachedCalls += 1
+      if (answer.tokens !== undefined && answer.response?.id !== undefined) seen.tokens.set(answer.response.id, answer.tokens)
       return answer
     },
   }
@@ -129,8 +160,7 @@ function timeout(job: RolloutJob): Error {
 interface End {
   tape: Tape
   reason: unknown
-  failures: GatewayAnswer[]
-  untranslated: Set<string>
+  seen: Seen
   simulated: number
   durationMs: number
 }
@@ -140,7 +170,7 @@ function resultOf(played: Played, end: End): RolloutResult {
   const divergence = end.tape.divergence()
   const { stop, error } = endOf(played, end)
   return {
-    episode: played.episode,
+    episode: withTokens(played.episode, end.seen.tokens),
     stop,
     ...(error === undefined ? {} : { error }),
     offTape: report.offTape,
@@ -151,13 +181,14 @@ function resultOf(played: Played, end: End): RolloutResult {
     ...(end.simulated === 0 ? {} : { simulated: end.simulated }),
     ...(played.userTurns === undefined ? {} : { userTurns: played.userTurns }),
     ...(divergence === undefined ? {} : { divergence }),
-    ...(end.untranslated.size === 0 ? {} : { untranslated: [...end.untranslated] }),
+    ...(end.seen.untranslated.size === 0 ? {} : { untranslated: [...end.seen.untranslated] }),
+    ...(end.seen.cachedCalls === 0 ? {} : { cachedCalls: end.seen.cachedCalls }),
     usage: usageOf(played.episode),
     durationMs: end.durationMs,
   }
 }
 
-function endOf(played: Played, { reason, failures }: End): Pick<RolloutResult, 'stop' | 'error'> {
+function endOf(played: Played, { reason, seen: { failures } }: End): Pick<RolloutResult, 'stop' | 'error'> {
   if (HomegroundError.is(reason) && reason.code === 'off-tape')
     return { stop: 'off-tape', error: { type: 'off-tape', message: reason.message } }
   if (HomegroundError.is(reason)) return { stop: 'error', error: { type: reason.code, message: `${reason.message}: ${reason.hint}` } }
@@ -167,6 +198,15 @@ function endOf(played: Played, { reason, failures }: End): Pick<RolloutResult, '
   if (failure !== undefined)
     return { stop: 'error', error: { type: String(failure.status), message: JSON.stringify(failure.body).slice(0, 500) } }
   return { stop: played.stop, ...(played.error === undefined ? {} : { error: played.error }) }
+}
+
+function withTokens(episode: Episode, tokens: Seen['tokens']): Episode {
+  if (tokens.size === 0) return episode
+  const steps = episode.steps.map((step) => {
+    const found = step.kind === 'model' && step.tokens === undefined ? tokens.get(step.response?.id ?? '') : undefined
+    return found === undefined ? step : { ...step, tokens: found }
+  })
+  return { ...episode, steps }
 }
 
 /** Sums over all model calls; absent where no call said it. */

@@ -1,6 +1,7 @@
 // One rollout: a task played once by an arm. The job is plain data, so that it can be handed to another thread; so is its result.
 import type { Episode, HomegroundError, Json, Usage } from '@homeground/sdk/trace'
 import type { EnvironmentFile, HarnessSettings, TapeEntry, Task, ToolSettings } from '../environment/types.ts'
+import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { EndpointDeps } from '../gateway/endpoint.ts'
 import type { ModelSource } from '../gateway/types.ts'
 import type { Arm, Rollout } from '../run/types.ts'
@@ -26,11 +27,13 @@ export interface RolloutJob {
   seed: number
   /** Tools with side effects that the command line allows to run live. */
   allowLive: readonly string[]
+  /** What all rollouts of the arm share, in every thread: an ArmGate's memory. */
+  gate?: SharedArrayBuffer
+  cache?: AnswerCacheSettings
 }
 
 export interface RolloutDeps extends EndpointDeps {
-  /** Milliseconds since the epoch, and of a clock that never goes back. */
-  now(): number
+  /** Of a clock that never goes back. */
   monotonicMs(): number
   signal?: AbortSignal
 }
@@ -51,6 +54,8 @@ export interface RolloutResult {
   divergence?: { step: number; kind: string }
   /** Request parameters that the arm's dialect could not say. */
   untranslated?: string[]
+  /** Model calls that were answered out of the cache. */
+  cachedCalls?: number
   usage: Usage
   durationMs: number
 }

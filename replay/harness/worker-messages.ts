@@ -5,8 +5,10 @@ import type { RolloutJob, RolloutResult } from './types.ts'
 export type ToWorker = { kind: 'play'; id: number; job: RolloutJob } | { kind: 'abort' }
 
 export type FromWorker =
-  /** The product is loaded; its time begins to run. */
+  /** The product is loaded, or has waited for its turn; its time begins to run. */
   | { kind: 'begun'; id: number }
+  /** It waits for its turn at an endpoint. */
+  | { kind: 'waiting'; id: number }
   | { kind: 'result'; id: number; result: RolloutResult }
   /** What ends the run, not the rollout alone: wrong settings. */
   | { kind: 'fault'; id: number; fault: Fault }

@@ -11,6 +11,8 @@ export interface WorkerPoolOptions {
   /** A rollout that is not back so long after this, and a while, hangs in a loop that no signal ends. */
   timeoutMs: number
   signal?: AbortSignal
+  /** Told of a thread that has ended, by its id. */
+  onThreadDeath?(threadId: number): void
 }
 
 interface Pending {
@@ -98,7 +100,11 @@ export class WorkerPool implements RolloutExecutor {
     worker.on('error', (error) => {
       death = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
     })
-    worker.on('exit', () => this.#died(thread, death))
+    const { threadId } = worker
+    worker.on('exit', () => {
+      this.#options.onThreadDeath?.(threadId)
+      this.#died(thread, death)
+    })
     this.#threads.push(thread)
     return thread
   }
@@ -108,6 +114,10 @@ export class WorkerPool implements RolloutExecutor {
     if (pending === undefined) return
     if (message.kind === 'begun') {
       this.#watch(thread, pending, this.#options.timeoutMs + graceMs)
+      return
+    }
+    if (message.kind === 'waiting') {
+      clearTimeout(pending.timer)
       return
     }
     thread.playing.delete(message.id)

@@ -2,6 +2,8 @@
 import path from 'node:path'
 import type { Episode } from '@homeground/sdk/trace'
 import type { Environment, HarnessSettings } from '../environment/types.ts'
+import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
+import { ArmGate } from '../gateway/arm-gate.ts'
 import { rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
 import { episodeCostUsd, type Prices } from '../rubric/cost.ts'
@@ -10,7 +12,7 @@ import { scoreEpisode } from '../rubric/score-episode.ts'
 import type { Planned } from './plan.ts'
 import { rolloutJob } from './rollout-job.ts'
 import { TaskSource } from './task-source.ts'
-import type { Rollout, RunFile } from './types.ts'
+import type { Arm, Rollout, RunFile } from './types.ts'
 
 export interface LocalPlayerOptions {
   harness: HarnessSettings
@@ -19,6 +21,7 @@ export interface LocalPlayerOptions {
   /** Whether an arm answers as recorded. */
   recordings: boolean
   prices: Prices
+  cache?: AnswerCacheSettings
   deps: RolloutDeps
   threads?: number
 }
@@ -40,8 +43,18 @@ export interface LocalPlayer {
 export function localPlayer(environment: Environment, options: LocalPlayerOptions): LocalPlayer {
   const { harness, concurrency, deps, prices, threads } = options
   const tasks = new TaskSource(environment, { recordings: options.recordings })
-  const executor = rolloutExecutor({ harness, concurrency, deps, ...(threads === undefined ? {} : { threads }) })
+  const gates = new Map<string, ArmGate>()
+  const onThreadDeath = (thread: number): void => {
+    for (const gate of gates.values()) gate.free(thread)
+  }
+  const executor = rolloutExecutor({ harness, concurrency, deps, onThreadDeath, ...(threads === undefined ? {} : { threads }) })
   const outside = openOutsideGraders(environment.folder)
+  const gateOf = (arm: Arm): ArmGate => {
+    // Of two arms at one endpoint each has its own: their limits may differ.
+    const gate = gates.get(arm.name) ?? ArmGate.create(arm.concurrency)
+    gates.set(arm.name, gate)
+    return gate
+  }
   return {
     async play(run, { task, arm, repeat }) {
       const job = await rolloutJob(environment, tasks, task, {
@@ -51,6 +64,8 @@ export function localPlayer(environment: Environment, options: LocalPlayerOption
         run: run.id,
         seed: run.seed,
         allowLive: run.allowLive,
+        gate: gateOf(arm).memory,
+        ...(options.cache === undefined ? {} : { cache: options.cache }),
       })
       const result = await executor.run(job)
       const { episode } = result
@@ -86,6 +101,7 @@ function rolloutOf(
     ...(result.userTurns === undefined ? {} : { userTurns: result.userTurns }),
     ...(result.divergence === undefined ? {} : { divergence: result.divergence }),
     ...(result.untranslated === undefined ? {} : { untranslated: result.untranslated }),
+    ...(result.cachedCalls === undefined ? {} : { cachedCalls: result.cachedCalls }),
     usage: result.usage,
     ...(costUsd === undefined ? {} : { costUsd }),
     durationMs: result.durationMs,

@@ -4,7 +4,8 @@ import type { RolloutJob } from '../harness/types.ts'
 import type { TaskSource } from './task-source.ts'
 
 /** What the environment does not say; `harness` and `tools` are its own where they are left out. */
-export type JobSettings = Pick<RolloutJob, 'arm' | 'repeat' | 'run' | 'seed' | 'allowLive'> & Partial<Pick<RolloutJob, 'harness' | 'tools'>>
+export type JobSettings = Pick<RolloutJob, 'arm' | 'repeat' | 'run' | 'seed' | 'allowLive'> &
+  Partial<Pick<RolloutJob, 'harness' | 'tools' | 'gate' | 'cache'>>
 
 /** @throws HomegroundError not-found: the environment has no such task */
 export async function rolloutJob(environment: Environment, tasks: TaskSource, id: string, settings: JobSettings): Promise<RolloutJob> {

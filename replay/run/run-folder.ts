@@ -148,7 +148,8 @@ export function readRollout(value: unknown, place: string): Rollout {
 function sameRun(kept: RunFile, wanted: RunFile, folder: string): RunFile {
   const decisive = ({ environment, arms, harness, tasks, repeats, seed, margin }: RunFile): Record<string, unknown> => ({
     environment: environment.hash,
-    arms,
+    // How fast it may be asked changes no answer.
+    arms: arms.map(({ concurrency: _, ...arm }) => arm),
     harness,
     tasks,
     repeats,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import type { Environment, HarnessSettings, Split } from '../environment/types.ts'
+import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { RolloutDeps } from '../harness/types.ts'
 import { type Prices, readPrices } from '../rubric/cost.ts'
 import { Budget } from './budget.ts'
@@ -36,6 +37,8 @@ export interface RunOptions {
   prices?: Prices
   /** US dollars of model calls, of earlier calls of this run too, at which no further rollout is begun. @default no limit */
   maxCostUsd?: number
+  /** Where answers of models are looked up and kept. @default none */
+  cache?: AnswerCacheSettings
   onProgress?(progress: Progress): void
   signal?: AbortSignal
   /** Worker threads for harness `module`; 0 plays in this thread. @default one a core, at most `concurrency` */
@@ -156,6 +159,7 @@ function playersHere(environment: Environment, options: RunOptions, prices: Pric
       recordings: file.arms.some((arm) => arm.model === 'recorded'),
       prices,
       deps,
+      ...(options.cache === undefined ? {} : { cache: options.cache }),
       ...(options.threads === undefined ? {} : { threads: options.threads }),
     })
     return {

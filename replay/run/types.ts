@@ -19,6 +19,8 @@ export const armSchema = z.strictObject({
   parameters: z.record(z.string(), json).exactOptional(),
   /** Values for `hg.variant(name, default)`. */
   variants: z.record(z.string(), json).exactOptional(),
+  /** How many requests may be under way to its endpoint at once, from one machine. @default no limit */
+  concurrency: z.int().positive().exactOptional(),
   cwd: z.string().exactOptional(),
 })
 export type Arm = z.infer<typeof armSchema>
@@ -66,6 +68,8 @@ export const rolloutSchema = z.strictObject({
   divergence: z.strictObject({ step: z.int(), kind: z.string() }).exactOptional(),
   /** Request parameters that the arm's dialect could not say. */
   untranslated: z.array(z.string()).exactOptional(),
+  /** How many of its model calls were answered out of the cache. */
+  cachedCalls: z.int().positive().exactOptional(),
   usage: usageSchema,
   costUsd: z.number().exactOptional(),
   durationMs: z.number(),

@@ -42,6 +42,7 @@ async function start(api: (typeof apis)[number], seen: Json[] = []): Promise<Gat
       return Response.json(dialectOf(api)?.writeResponse(canonical, { model: 'm' }))
     },
     env: {},
+    now: Date.now,
     sleep: async () => {},
     random: () => 0.5,
   })

@@ -106,6 +106,54 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     expect(report.divergences).toEqual([])
   })
 
+  test('asks an endpoint no oftener at once than its arm allows, from all threads together, and waits without losing its time', async () => {
+    await build(await record('one', 'two', 'three', 'four', 'five', 'six'), { timeoutMs: 1_500 })
+    let inside = 0
+    let most = 0
+    const slow = await startModelServer({
+      policy: async () => {
+        inside += 1
+        most = Math.max(most, inside)
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        inside -= 1
+        return 'Done.'
+      },
+    })
+    try {
+      const arms = [{ name: 'a', model: 'other', url: slow.url, concurrency: 1 }]
+      const rollouts = await run('limited', { arms, concurrency: 6 })
+      // Six in a row take longer than one has: waiting for its turn is not its own time.
+      expect(rollouts.map(({ stop }) => stop)).toEqual(new Array(6).fill('done'))
+      expect(most).toBe(1)
+    } finally {
+      await slow.close()
+    }
+  })
+
+  test('keeps the token ids that an endpoint gives', async () => {
+    await build(await record('one'))
+    const chat = await startModelServer({
+      policy: () => ({
+        status: 200,
+        body: {
+          id: 'r1',
+          model: 'm',
+          prompt_token_ids: [1, 2],
+          choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop', token_ids: [3] }],
+        },
+      }),
+    })
+    try {
+      await run('tokens', { arms: [{ name: 'a', model: 'other', url: chat.url }] })
+      const tokens: unknown[] = []
+      for await (const { steps } of (await openRun(path.join(folder, 'tokens'))).episodes())
+        for (const step of steps) if (step.kind === 'model') tokens.push(step.tokens)
+      expect(tokens).toEqual([{ promptIds: [1, 2], completionIds: [3] }])
+    } finally {
+      await chat.close()
+    }
+  })
+
   test.each([
     ['clock', 'unwrapped-clock'],
     ['dice', 'unwrapped-random'],
