@@ -25,6 +25,14 @@ const assemblers: Record<string, () => StreamAssembler> = {
   'anthropic.messages': assembleAnthropicMessages,
 }
 
+/** What has come of a response: the text to record, the body parsed, whether it is whole, and an error that the stream told. */
+interface Answer {
+  text?: string
+  body?: { [key: string]: Json }
+  whole: boolean
+  error?: { type: string; message: string }
+}
+
 /** One HTTP attempt, from its request to its last byte. */
 export class ModelCall implements BodyWatcher, ModelTurn {
   readonly served = new Set<number>()
@@ -43,6 +51,8 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   private textual = true
   private firstChunkMs: number | undefined
   private how: 'done' | 'left' | { error: unknown } | undefined
+  /** Read once, when the call has ended. */
+  private answer: Answer | undefined
 
   constructor(recorder: Recorder, request: ModelRequest, maxBodyBytes: number) {
     this.recorder = recorder
@@ -106,6 +116,10 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     } finally {
       this.recorder.bodies.give(this.held + this.collector.byteLength)
       this.held = 0
+      this.collector.release()
+      // A run keeps its last call for the tools that it asks for: of that the parsed body is enough.
+      this.wholeText = undefined
+      this.answer = { whole: true, ...(this.answer?.body === undefined ? {} : { body: this.answer.body }) }
     }
   }
 
@@ -160,8 +174,13 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     } else if (!whole) span.attributes[homeground.partial] = true
   }
 
-  /** What has come so far: the text to record, the body parsed, whether it is whole, and an error that the stream told. */
-  private read(): { text?: string; body?: { [key: string]: Json }; whole: boolean; error?: { type: string; message: string } } {
+  private read(): Answer {
+    if (this.how === undefined) return this.readSoFar()
+    this.answer ??= this.readSoFar()
+    return this.answer
+  }
+
+  private readSoFar(): Answer {
     const ended = this.how === 'done'
     const raw = this.wholeText ?? this.collector.text()
     if (raw === '') return { whole: ended && !this.stream }
@@ -171,7 +190,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
       return { text: raw, whole: ended, ...(body === undefined ? {} : { body }) }
     }
     const assembler = assemble()
-    readServerSentEvents(raw, (data, name) => assembler.add(data, name))
+    readServerSentEvents(raw, (data, name) => assembler.add(data, name), assembler.addRun)
     const body = assembler.body()
     return {
       whole: assembler.complete,

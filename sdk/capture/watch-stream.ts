@@ -1,5 +1,6 @@
 // Sees the chunks of a stream as its readers read them. No byte passes through our hands: the stream's own readers are hooked, and the promises that they give
-// are the original ones.
+// are the original ones. Streams and readers get a prototype between themselves and their own, made once: hooking each member of each of them costs more than
+// all that is then done with a chunk.
 
 /** Told what the caller has read. Calls after the first `end` are nothing. */
 export interface BodyWatcher {
@@ -49,9 +50,20 @@ export class BodyWatch implements BodyWatcher {
   }
 }
 
+/** Of a stream or a reader: which branch it is. */
+const branchKey = Symbol('homeground.branch')
+interface Watched {
+  readonly [branchKey]?: Branch
+}
+type WatchedStream = ReadableStream<unknown> & Watched
+
+/** Made prototypes, by the one that they hide. */
+const streamPrototypes = new WeakMap<object, object>()
+const readerPrototypes = new WeakMap<object, object>()
+
 /** Hooks the readers of a stream. @throws where it is frozen */
 export function watchStream(stream: ReadableStream<unknown>, watch: BodyWatch): void {
-  watchBranch(stream, new Branch(watch, 0))
+  hook(stream, new Branch(watch, 0), streamPrototypes, streamHooks)
 }
 
 class Branch {
@@ -94,55 +106,117 @@ class Branch {
   }
 }
 
-function watchBranch(stream: ReadableStream<unknown>, branch: Branch): void {
-  const { getReader, tee, cancel, pipeThrough, pipeTo } = stream
-  const iterate = stream.values
-  override(stream, 'getReader', (...options: unknown[]) => {
-    const reader: ReadableStreamDefaultReader<unknown> = Reflect.apply(getReader, stream, options)
-    const { read, cancel: cancelReader } = reader
-    override(reader, 'read', (...views: unknown[]) => {
-      const promise: Promise<ReadResult> = Reflect.apply(read, reader, views)
-      promise.then(branch.result, branch.failed)
-      return promise
-    })
-    override(reader, 'cancel', (...reason: unknown[]) => {
-      branch.cancelled()
-      return Reflect.apply(cancelReader, reader, reason)
-    })
-    return reader
-  })
-  const values = (...options: unknown[]): unknown => {
-    const iterator: BodyIterator = Reflect.apply(iterate, stream, options)
-    const { next, return: leave } = iterator
-    override(iterator, 'next', () => {
-      const promise: Promise<ReadResult> = Reflect.apply(next, iterator, [])
-      promise.then(branch.result, branch.failed)
-      return promise
-    })
-    override(iterator, 'return', (...value: unknown[]) => {
-      branch.cancelled()
-      return Reflect.apply(leave ?? (() => Promise.resolve({ done: true, value: value[0] })), iterator, value)
-    })
+/** As it is found; what it gives is what the standard says. */
+type Member = (...given: unknown[]) => never
+type Hook = (original: Member) => (...given: unknown[]) => unknown
+type Hooks = readonly (readonly [key: string | symbol, hooked: Hook])[]
+
+/** Puts hooks before the members of `target`'s prototype, and in the place of its own ones (a fake's). */
+function hook(target: object, branch: Branch, made: WeakMap<object, object>, hooks: Hooks): void {
+  const prototype: object = Object.getPrototypeOf(target) ?? Object.prototype
+  Object.setPrototypeOf(target, made.get(prototype) ?? hookedPrototype(prototype, made, hooks))
+  Object.defineProperty(target, branchKey, { value: branch })
+  for (const [key, hooked] of hooks) {
+    if (Object.hasOwn(target, key)) override(target, key, hooked(Reflect.get(target, key)))
+  }
+}
+
+function hookedPrototype(prototype: object, made: WeakMap<object, object>, hooks: Hooks): object {
+  const created: object = Object.create(prototype)
+  for (const [key, hooked] of hooks) {
+    const original: unknown = Reflect.get(prototype, key)
+    if (isMember(original)) override(created, key, hooked(original))
+  }
+  made.set(prototype, created)
+  return created
+}
+
+function isMember(value: unknown): value is Member {
+  return typeof value === 'function'
+}
+
+const readerHooks: Hooks = [
+  [
+    'read',
+    (read) =>
+      function (this: Watched, ...views: unknown[]) {
+        const promise: Promise<ReadResult> = Reflect.apply(read, this, views)
+        const branch = this[branchKey]
+        if (branch !== undefined) promise.then(branch.result, branch.failed)
+        return promise
+      },
+  ],
+  [
+    'cancel',
+    (cancel) =>
+      function (this: Watched, ...reason: unknown[]) {
+        this[branchKey]?.cancelled()
+        return Reflect.apply(cancel, this, reason)
+      },
+  ],
+]
+
+const hookedValues: Hook = (iterate) =>
+  function (this: Watched, ...options: unknown[]) {
+    const iterator = Reflect.apply(iterate, this, options)
+    const branch = this[branchKey]
+    if (branch !== undefined) watchIterator(iterator, branch)
     return iterator
   }
-  override(stream, 'values', values)
-  override(stream, Symbol.asyncIterator, values)
-  override(stream, 'cancel', (...reason: unknown[]) => {
-    if (!stream.locked) branch.cancelled()
-    return Reflect.apply(cancel, stream, reason)
-  })
-  override(stream, 'tee', () => {
-    const both: [ReadableStream<unknown>, ReadableStream<unknown>] = Reflect.apply(tee, stream, [])
-    const [one, other] = branch.split()
-    watchBranch(both[0], one)
-    watchBranch(both[1], other)
-    return both
-  })
+
+const streamHooks: Hooks = [
+  [
+    'getReader',
+    (getReader) =>
+      function (this: Watched, ...options: unknown[]) {
+        const reader: object = Reflect.apply(getReader, this, options)
+        const branch = this[branchKey]
+        if (branch !== undefined) hook(reader, branch, readerPrototypes, readerHooks)
+        return reader
+      },
+  ],
+  ['values', hookedValues],
+  [Symbol.asyncIterator, hookedValues],
+  [
+    'cancel',
+    (cancel) =>
+      function (this: WatchedStream, ...reason: unknown[]) {
+        if (!this.locked) this[branchKey]?.cancelled()
+        return Reflect.apply(cancel, this, reason)
+      },
+  ],
+  [
+    'tee',
+    (tee) =>
+      function (this: Watched) {
+        const both: [ReadableStream<unknown>, ReadableStream<unknown>] = Reflect.apply(tee, this, [])
+        const branches = this[branchKey]?.split() ?? []
+        for (const [index, branch] of branches.entries()) hook(both[index] ?? both[0], branch, streamPrototypes, streamHooks)
+        return both
+      },
+  ],
   // The native pipes read by an inner reader that cannot be hooked: they get a stream that reads by a hooked one.
-  override(stream, 'pipeThrough', (...given: unknown[]) =>
-    Reflect.apply(pipeThrough, mayRelay(stream, given[1]) ? relay(stream) : stream, given),
-  )
-  override(stream, 'pipeTo', (...given: unknown[]) => Reflect.apply(pipeTo, mayRelay(stream, given[1]) ? relay(stream) : stream, given))
+  ['pipeThrough', hookedPipe],
+  ['pipeTo', hookedPipe],
+]
+
+function hookedPipe(pipe: Member): (...given: unknown[]) => unknown {
+  return function (this: ReadableStream<unknown>, ...given: unknown[]) {
+    return Reflect.apply(pipe, mayRelay(this, given[1]) ? relay(this) : this, given)
+  }
+}
+
+function watchIterator(iterator: BodyIterator, branch: Branch): void {
+  const { next, return: leave } = iterator
+  override(iterator, 'next', () => {
+    const promise: Promise<ReadResult> = Reflect.apply(next, iterator, [])
+    promise.then(branch.result, branch.failed)
+    return promise
+  })
+  override(iterator, 'return', (...value: unknown[]) => {
+    branch.cancelled()
+    return Reflect.apply(leave ?? (() => Promise.resolve({ done: true, value: value[0] })), iterator, value)
+  })
 }
 
 function mayRelay(stream: ReadableStream<unknown>, options: unknown): boolean {

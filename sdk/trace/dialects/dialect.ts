@@ -37,6 +37,8 @@ export interface StreamEvent {
 export interface StreamAssembler {
   /** `data` is the payload of one server-sent event (all its `data:` lines joined by \n). Never throws. */
   add(data: string, event?: string): void
+  /** Takes events of a stream's text at once, as `readServerSentEvents` asks for. */
+  readonly addRun?: (stream: string, start: number) => number
   /** The body so far; `undefined` where nothing usable came. */
   body(): { [key: string]: Json } | undefined
   /** True once the terminal marker, or a finish reason for every choice, has come. */

@@ -20,6 +20,8 @@ class ChatAssembler implements StreamAssembler {
   private done = false
   private seen = false
 
+  readonly addRun = (stream: string, start: number): number => this.templates.takeRun(stream, start)
+
   add(data: string): void {
     if (this.templates.take(data)) return
     if (data.startsWith('[DONE]')) {

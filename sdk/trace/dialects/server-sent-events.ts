@@ -1,7 +1,14 @@
 // Server-sent events: text in, the payload of each event out. All line ends, comments, several data lines, as the HTML standard has it.
 
-/** Calls `event` for each event of a whole stream's text, in order; `data` has its lines joined by \n. The text may break off anywhere. */
-export function readServerSentEvents(text: string, event: (data: string, name: string | undefined) => void): void {
+/**
+ * Calls `event` for each event of a whole stream's text, in order; `data` has its lines joined by \n. The text may break off anywhere. `run` may take events by
+ * itself: it is told where one begins with `data:`, and says where the next one begins that it did not take.
+ */
+export function readServerSentEvents(
+  text: string,
+  event: (data: string, name: string | undefined) => void,
+  run?: (text: string, start: number) => number,
+): void {
   let data: string | undefined
   let name: string | undefined
   let start = 0
@@ -20,6 +27,14 @@ export function readServerSentEvents(text: string, event: (data: string, name: s
       name = undefined
     } else {
       if (text.startsWith('data:', start)) {
+        // Only where all line ends are \n.
+        if (run !== undefined && data === undefined && name === undefined && carriage < 0) {
+          const taken = run(text, start)
+          if (taken > start) {
+            start = taken
+            continue
+          }
+        }
         const value = text.slice(start + (text.charCodeAt(start + 5) === 32 ? 6 : 5), end)
         data = data === undefined ? value : `${data}\n${value}`
       } else if (text.startsWith('event:', start)) {
