@@ -5,6 +5,7 @@ import { HomegroundError, type Json, parseInput, parseJson } from '@homeground/s
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { openEnvironment } from '../replay/environment/open.ts'
+import type { Environment, HarnessSettings } from '../replay/environment/types.ts'
 import { endpointOf } from '../replay/gateway/endpoint.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
 import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
@@ -29,6 +30,9 @@ interface RunCommandOptions {
   concurrency?: number
   maxCost?: number
   workers?: boolean
+  maxSteps?: number
+  maxRolloutCost?: number
+  timeout?: number
   cache?: string
   cacheShare?: 'repeat' | 'any'
   seed: number
@@ -121,6 +125,7 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
       margin: options.margin,
       allowLive: options.allowLive,
       tasks: chosenTasks(options),
+      harness: harnessOf(environment, options),
       signal: interruptSignal(),
       ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
       ...(options.cache === undefined ? {} : { cache: { folder: path.resolve(options.cache), share: options.cacheShare ?? 'repeat' } }),
@@ -134,6 +139,16 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
     progress.end()
     await work?.channel.close()
     await environment.close()
+  }
+}
+
+/** The environment's, with what a rollout may take. */
+function harnessOf({ file: { harness } }: Environment, { maxSteps, maxRolloutCost, timeout }: RunCommandOptions): HarnessSettings {
+  return {
+    ...harness,
+    ...(maxSteps === undefined ? {} : { maxSteps }),
+    ...(maxRolloutCost === undefined ? {} : { maxCostUsd: maxRolloutCost }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
   }
 }
 

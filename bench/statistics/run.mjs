@@ -104,7 +104,7 @@ if (isMainThread) {
       const share = await inWorker(design)
       const { kind, sessions, size, outcome, band } = design
       const inside = share >= band[0] && share <= band[1]
-      results.push({ kind, sessions, size, outcome, share, inside })
+      results.push({ kind, sessions, size, outcome, share, band, inside })
       const what = kind === 'null' ? 'A/A: better or worse in' : 'a real difference, the smallest that it should find: found in'
       process.stdout.write(
         `${inside ? ' ' : '!'} ${sessions} sessions, ${size}, ${outcome}; ${what} ${(share * 100).toFixed(2)} % (${band.map((end) => Math.round(end * 100)).join(' to ')} %)\n`,
@@ -118,7 +118,7 @@ if (isMainThread) {
   }
   const outside = results.filter((item) => !item.inside).length
   process.stdout.write(
-    `${JSON.stringify({ experiments, falseVerdicts: range('null', false), falseVerdictsPareto: range('null', true), power: range('power', false), outside })}\n`,
+    `${JSON.stringify({ experiments, falseVerdicts: range('null', false), falseVerdictsPareto: range('null', true), power: range('power', false), outside, designs: results })}\n`,
   )
   process.exitCode = outside === 0 ? 0 : 1
 } else {

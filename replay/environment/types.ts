@@ -31,15 +31,25 @@ export const toolOverrideSchema = toolSettingsSchema.extend({
 })
 export type ToolOverride = z.infer<typeof toolOverrideSchema>
 
+/** What one rollout may take. Out of steps or money it ends there and is scored as it stands; out of time it has no score, since an endpoint or a machine may be what was slow. */
+const budgets = {
+  /** Model calls. */
+  maxSteps: z.int().positive().exactOptional(),
+  /** US dollars of model calls; the call that goes over it is the last. */
+  maxCostUsd: z.number().positive().exactOptional(),
+}
+const timeoutMs = z.int().positive()
+
 /** `module`: the product's own agent function. `loop`: system prompt + tools + user turns. `turn`: each recorded decision by itself. `command`: any program. */
 export const harnessSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('turn') }),
-  z.strictObject({ kind: z.literal('loop'), maxSteps: z.int().positive().default(50) }),
+  z.strictObject({ kind: z.literal('turn'), ...budgets, timeoutMs: timeoutMs.exactOptional() }),
+  z.strictObject({ kind: z.literal('loop'), ...budgets, maxSteps: z.int().positive().default(50), timeoutMs: timeoutMs.exactOptional() }),
   z.strictObject({
     kind: z.literal('module'),
     /** file#export, relative to the environment folder or absolute: an async function that gets the task's input. */
     module: z.string(),
-    timeoutMs: z.int().positive().default(120_000),
+    ...budgets,
+    timeoutMs: timeoutMs.default(120_000),
     /** Hosts, with or without a port, that the product may reach in a replay. @default none */
     allowNetwork: z.array(z.string()).exactOptional(),
   }),
@@ -48,7 +58,8 @@ export const harnessSchema = z.discriminatedUnion('kind', [
     command: z.array(z.string()).min(1),
     cwd: z.string().exactOptional(),
     env: z.record(z.string(), z.string()).exactOptional(),
-    timeoutMs: z.int().positive().default(120_000),
+    ...budgets,
+    timeoutMs: timeoutMs.default(120_000),
   }),
 ])
 export type HarnessSettings = z.infer<typeof harnessSchema>

@@ -29,7 +29,7 @@ export const playLoop: Harness = async (play) => {
   const parameters = job.task.parameters ?? {}
   const api = dialectToSpeak(job)
   const userTurns = { served: 0, afterDivergence: 0 }
-  const maxSteps = job.harness.kind === 'loop' ? job.harness.maxSteps : defaultMaxSteps
+  const maxSteps = job.harness.maxSteps ?? defaultMaxSteps
   const end = (stop: string, error?: { type: string; message: string }): Played => ({
     episode: recorder.episode({ ...lastText(messages), ...(error === undefined ? {} : { error }) }),
     stop,
@@ -42,7 +42,8 @@ export const playLoop: Harness = async (play) => {
     const begun = recorder.begin()
     const request = { messages: [...messages], tools, parameters }
     const body = dialectOf(api)?.writeRequest({ model: job.arm.model, ...request }) ?? {}
-    const answer = await play.model.answer({ api, body, signal })
+    const answer = await untilAborted(play.model.answer({ api, body, signal }), signal)
+    if (answer === undefined || (answer.response === undefined && signal.aborted)) return end('aborted')
     const error = answer.response === undefined ? errorOf(answer) : undefined
     recorder.model(begun, {
       api,
@@ -77,6 +78,16 @@ export const playLoop: Harness = async (play) => {
     if (ends) return end('done')
   }
   return end('max-steps')
+}
+
+/** Undefined where the signal ended it. */
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
 }
 
 interface LoopTask {

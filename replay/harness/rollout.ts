@@ -8,6 +8,7 @@ import { type RecordedLane, recordedModel } from '../gateway/recorded-model.ts'
 import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
 import { Tape } from '../tape/tape.ts'
 import { announcing } from './announcing.ts'
+import { BudgetSpent, budgeted } from './budgeted.ts'
 import { playCommand } from './command.ts'
 import { Deadline } from './deadline.ts'
 import { rounded } from './episode-recorder.ts'
@@ -44,7 +45,7 @@ export async function executeRollout(
       options.onBegin?.()
     }
   }
-  const model = watched(announcing(sourceOf(job, deps, onWait), tape), job, seen)
+  const model = budgeted(watched(announcing(sourceOf(job, deps, onWait), tape), job, seen), job, (reason) => stopping.abort(reason))
   const stop = (reason: HomegroundError): void => stopping.abort(reason)
   const clock = recordedClock(job, deps)
   const simulator = job.simulator === undefined ? undefined : toolSimulator(job, job.simulator, { deps, stop, signal })
@@ -150,7 +151,7 @@ function recordedClock(job: RolloutJob, deps: RolloutDeps): VirtualClock {
 }
 
 function timeoutOf(job: RolloutJob): number | undefined {
-  return job.harness.kind === 'module' || job.harness.kind === 'command' ? job.harness.timeoutMs : undefined
+  return job.harness.timeoutMs
 }
 
 function timeout(job: RolloutJob): Error {
@@ -191,6 +192,7 @@ function resultOf(played: Played, end: End): RolloutResult {
 function endOf(played: Played, { reason, seen: { failures } }: End): Pick<RolloutResult, 'stop' | 'error'> {
   if (HomegroundError.is(reason) && reason.code === 'off-tape')
     return { stop: 'off-tape', error: { type: 'off-tape', message: reason.message } }
+  if (reason instanceof BudgetSpent) return { stop: reason.budget }
   if (HomegroundError.is(reason)) return { stop: 'error', error: { type: reason.code, message: `${reason.message}: ${reason.hint}` } }
   if (reason instanceof Error && reason.name === 'TimeoutError')
     return { stop: 'timeout', error: { type: 'timeout', message: reason.message } }

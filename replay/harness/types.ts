@@ -4,6 +4,7 @@ import type { EnvironmentFile, HarnessSettings, TapeEntry, Task, ToolSettings } 
 import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { EndpointDeps } from '../gateway/endpoint.ts'
 import type { ModelSource } from '../gateway/types.ts'
+import type { Prices } from '../rubric/cost.ts'
 import type { Arm, Rollout } from '../run/types.ts'
 import type { Tape } from '../tape/tape.ts'
 import type { VirtualClock } from './virtual/virtual-clock.ts'
@@ -30,6 +31,8 @@ export interface RolloutJob {
   /** What all rollouts of the arm share, in every thread: an ArmGate's memory. */
   gate?: SharedArrayBuffer
   cache?: AnswerCacheSettings
+  /** For a limit of cost. */
+  prices?: Prices
 }
 
 export interface RolloutDeps extends EndpointDeps {

@@ -65,6 +65,7 @@ export function localPlayer(environment: Environment, options: LocalPlayerOption
         seed: run.seed,
         allowLive: run.allowLive,
         gate: gateOf(arm).memory,
+        ...(harness.maxCostUsd === undefined ? {} : { prices }),
         ...(options.cache === undefined ? {} : { cache: options.cache }),
       })
       const result = await executor.run(job)

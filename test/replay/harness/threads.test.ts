@@ -130,6 +130,14 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     }
   })
 
+  test('ends after as many model calls as it may make, and is scored as it stands', async () => {
+    await build(await record('one'), { maxSteps: 1 })
+    const asked = server.requests.length
+    const [rollout] = await run('short')
+    expect(rollout).toMatchObject({ stop: 'max-steps' })
+    expect([rollout?.error, server.requests.length - asked]).toEqual([undefined, 1])
+  })
+
   test('keeps the token ids that an endpoint gives', async () => {
     await build(await record('one'))
     const chat = await startModelServer({

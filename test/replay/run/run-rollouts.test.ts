@@ -280,6 +280,39 @@ describe('runRollouts', () => {
     expect((await linesOf())[0]).toMatchObject({ stop: 'max-steps', offTape: { count: 7, first: 2 } })
   })
 
+  test('ends a rollout that has spent its money, and scores it as it stands', async () => {
+    await open(['a'])
+    const prices = { m1: { input: 1, output: 1 } }
+    const seen: Record<string, unknown>[] = []
+    // Ten tokens a call: the second goes over, the third is not made.
+    const harness = { kind: 'loop', maxSteps: 8, maxCostUsd: 0.000015 } as const
+    await run({ arms: arms.slice(0, 1), prices, harness, deps: { fetch: endpoint((messages) => clerk(messages), seen) } })
+    const [line] = await linesOf()
+    expect(line).toMatchObject({ stop: 'max-cost', score: 0, costUsd: 0.00002 })
+    expect([line?.error, seen.length]).toEqual([undefined, 2])
+    const unpriced = { arms: arms.slice(0, 1), harness, prices: {}, folder: path.join(folder, 'unpriced') }
+    await run(unpriced)
+    expect((await linesOf('unpriced'))[0]).toMatchObject({
+      score: null,
+      error: { message: expect.stringContaining('the cost of m1 is not known') },
+    })
+  })
+
+  test('gives no score to a rollout that takes too long, and lets the endpoint go', async () => {
+    await open(['a'])
+    let gone = false
+    const hanging: typeof fetch = (_url, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => {
+          gone = true
+          reject(init.signal?.reason)
+        })
+      })
+    await run({ arms: arms.slice(0, 1), harness: { kind: 'loop', maxSteps: 8, timeoutMs: 100 }, deps: { fetch: hanging } })
+    expect((await linesOf())[0]).toMatchObject({ stop: 'timeout', score: null, error: { type: 'timeout' } })
+    expect(gone).toBe(true)
+  })
+
   test('gives the same rollouts, less timings, with any concurrency', async () => {
     await open(['a', 'b', 'c', 'd', 'e'])
     await run({ repeats: 2, concurrency: 1, folder: path.join(folder, 'one') })
