@@ -8,6 +8,7 @@ import {
   type DatasetOptions,
   type DatasetSource,
   environmentSource,
+  type FolderSource,
   joinSources,
   runSource,
   traceSource,
@@ -15,6 +16,7 @@ import {
   writeDataset,
 } from '../tune/dataset/index.ts'
 import { formatNamed, formats } from '../tune/formats/index.ts'
+import { writeVerifiersPackage } from '../tune/verifiers/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -47,15 +49,13 @@ export function register(program: Command): void {
     .addOption(
       new Option(
         '--format <FORMAT>',
-        Object.entries(formats)
-          .map(([name, { summary }]) => `${name}: ${summary}`)
-          .join('; '),
+        [...Object.entries(formats).map(([name, { summary }]) => `${name}: ${summary}`), `verifiers: ${verifiersSummary}`].join('; '),
       ).makeOptionMandatory(),
     )
     .addOption(
       new Option(
         '--out <FILE>',
-        'the file to write, .jsonl or .jsonl.gz; where rows came from and the report are written beside it',
+        'the file to write, .jsonl or .jsonl.gz; where rows came from and the report are written beside it; of verifiers: a folder',
       ).makeOptionMandatory(),
     )
     .addOption(new Option('--split <SPLIT>', 'rows of this split; never of test').choices(['train', 'validation']).default('train'))
@@ -88,7 +88,8 @@ export function register(program: Command): void {
     .option('--score <FEEDBACK>', 'of --project: the feedback that is the score')
     .addOption(folderOption())
     .action(async (folders: string[], options: CommandOptions, command: Command) => {
-      const kind = formats[formatNamed(options.format)].kind
+      if (options.format === 'verifiers') return await writePackage(folders, options, wantsJson(command))
+      const kind = formats[formatNamed(options.format, ['verifiers'])].kind
       const sources = await openSources(folders, options, kind)
       try {
         const from = [
@@ -101,6 +102,43 @@ export function register(program: Command): void {
         for (const { close } of sources) await close()
       }
     })
+}
+
+const verifiersSummary = 'a package for verifiers (and so prime-rl) that plays the environment, with traces and an upload file beside it'
+
+/** A package plays one environment: what is given is that environment, or runs on it. */
+async function writePackage(folders: readonly string[], options: CommandOptions, json: boolean): Promise<void> {
+  if (folders.length === 0 || options.project !== undefined) {
+    throw new HomegroundError('invalid-argument', '--format verifiers needs an environment, or a run on one', {
+      hint: 'give its folder, and leave --project out',
+    })
+  }
+  const sources: FolderSource[] = []
+  try {
+    for (const folder of folders) sources.push(await openFolder(folder, options))
+    const [first] = sources
+    const other = sources.find(({ environment }) => environment.file.hash !== first?.environment.file.hash)
+    if (first === undefined || other !== undefined) {
+      throw new HomegroundError('invalid-argument', 'the folders are of more than one environment', { hint: 'write a package for each' })
+    }
+    const written = await writeVerifiersPackage(options.out, {
+      source: joinSources(sources),
+      environment: first.environment,
+      dataset: datasetOptions(options),
+      command: [process.execPath, path.join(import.meta.dirname, 'main.js')],
+      from: folders.map((folder) => path.resolve(folder)),
+    })
+    if (json) process.stdout.write(`${JSON.stringify(written)}\n`)
+    else {
+      process.stdout.write(
+        `${inert(written.taskset)} in ${inert(written.folder)}: ${written.tasks} tasks, ${written.episodes} episodes\n` +
+          `  install it: uv pip install -e ${inert(written.folder)}\n  then: vf-eval ${inert(written.taskset)} --env.agent.runtime.type subprocess --no-push …; see its README.md\n`,
+      )
+    }
+    if (written.tasks === 0) process.exitCode = 1
+  } finally {
+    for (const { close } of sources) await close()
+  }
 }
 
 interface Opened {
@@ -128,7 +166,7 @@ async function openSources(folders: readonly string[], options: CommandOptions, 
   return opened
 }
 
-async function openFolder(folder: string, options: CommandOptions): Promise<DatasetSource & { close(): Promise<void> }> {
+async function openFolder(folder: string, options: CommandOptions): Promise<FolderSource> {
   if (fs.existsSync(path.join(folder, 'env.json'))) return await environmentSource(folder)
   if (fs.existsSync(path.join(folder, 'run.json'))) {
     return await runSource(folder, {

@@ -1,15 +1,19 @@
 // The recordings of an environment as candidates: what the product did in production, with the score that its task's reference gives it.
-import { openEnvironment } from '../../replay/environment/open.ts'
+import fs from 'node:fs'
+import path from 'node:path'
+import { files, openEnvironment } from '../../replay/environment/open.ts'
 import type { Environment } from '../../replay/environment/types.ts'
-import type { Candidate, DatasetSource } from './types.ts'
+import type { Candidate, FolderSource } from './types.ts'
 
 /** Close it when done. @throws HomegroundError not-found, environment-invalid */
-export async function environmentSource(folder: string): Promise<DatasetSource & { close(): Promise<void> }> {
+export async function environmentSource(folder: string): Promise<FolderSource> {
   const environment = await openEnvironment(folder)
-  return { candidates: () => recordings(environment), tasks: () => environment.tasks(), close: () => environment.close() }
+  return { environment, candidates: () => recordings(environment), tasks: () => environment.tasks(), close: () => environment.close() }
 }
 
+/** An environment that was written by hand has none. */
 async function* recordings(environment: Environment): AsyncGenerator<Candidate> {
+  if (!fs.existsSync(path.join(environment.folder, files.recordings))) return
   const seen = new Set<string>()
   for await (const task of environment.tasks()) {
     const id = task.source.episode ?? task.source.trace

@@ -1,9 +1,7 @@
 // Episodes in, training rows out: reads the source twice (once to choose and to find leaks, once for the rows), hands each row on as it is made, and reports what became of the rest.
-import { messageSchema, parseInput } from '@homeground/sdk/trace'
-import { z } from 'zod'
 import type { Task } from '../../replay/environment/types.ts'
 import { formatNamed, formats } from '../formats/index.ts'
-import { type MessageStyle, type Row, rowMessages } from '../formats/messages.ts'
+import type { MessageStyle, Row } from '../formats/messages.ts'
 import { answerRow, preferenceRow } from '../formats/preference.ts'
 import { sftRow } from '../formats/sft.ts'
 import { tokenRows } from '../formats/tokens.ts'
@@ -12,6 +10,7 @@ import { pairsOf } from './pairs.ts'
 import { judge } from './quality.ts'
 import { withReasoningOf } from './reasoning.ts'
 import { candidateKey, selectCandidates } from './selection.ts'
+import { taskPrompt } from './task-prompt.ts'
 import type { Turn } from './threads.ts'
 import { countTokens, summariseTokens } from './token-counts.ts'
 import type { Candidate, DatasetOptions, DatasetReport, DatasetRow, DatasetSource, DropReason, RowOrigin } from './types.ts'
@@ -169,27 +168,13 @@ async function makeGroups(candidates: AsyncIterable<Candidate>, tasks: AsyncIter
     if (asked.length > 0 && scores.size === 0) making.drop(task.id, 'no-score')
     else if (asked.length > 0 && scores.size === 1) making.drop(task.id, 'zero-variance')
     else
-      await making.add(task.id, { prompt: promptOf(task, making.style), task: task.id }, [], {
+      await making.add(task.id, { prompt: taskPrompt(task, making.style), task: task.id }, [], {
         ...originOf(group),
         task: task.id,
         split,
         session: task.session,
       })
   }
-}
-
-const messagesSchema = z.array(messageSchema)
-
-/** The messages that are served before the model's first turn; of a task without messages, the agent's input as a user's. */
-function promptOf(task: Task, style: MessageStyle): Row[] {
-  if (task.messages === undefined)
-    return [{ role: 'user', content: typeof task.input === 'string' ? task.input : JSON.stringify(task.input ?? null) }]
-  const messages = parseInput(messagesSchema, task.messages, {
-    place: `task ${task.id}`,
-    what: 'a list of messages',
-    code: 'environment-invalid',
-  })
-  return rowMessages(messages.slice(0, task.turns?.[0] ?? messages.length), style)
 }
 
 /** What is left of a candidate without its episode's steps. */

@@ -4,7 +4,7 @@ import { openEnvironment } from '../../replay/environment/open.ts'
 import type { Environment, Split } from '../../replay/environment/types.ts'
 import { openRun } from '../../replay/run/open-run.ts'
 import type { Rollout, Run } from '../../replay/run/types.ts'
-import type { Candidate, DatasetSource } from './types.ts'
+import type { Candidate, FolderSource } from './types.ts'
 
 export interface RunSourceOptions {
   /** Where the environment is, if not where it was when the run was made. */
@@ -17,7 +17,7 @@ export interface RunSourceOptions {
  * Close it when done.
  * @throws HomegroundError not-found, invalid-input, environment-invalid; run-mismatch: the environment has changed since
  */
-export async function runSource(folder: string, options: RunSourceOptions = {}): Promise<DatasetSource & { close(): Promise<void> }> {
+export async function runSource(folder: string, options: RunSourceOptions = {}): Promise<FolderSource> {
   const run = await openRun(folder)
   checkArms(run, options.arms ?? [])
   const environment = await openEnvironment(options.environment ?? run.file.environment.folder)
@@ -28,6 +28,7 @@ export async function runSource(folder: string, options: RunSourceOptions = {}):
     })
   }
   return {
+    environment,
     candidates: () => candidatesOf(run, environment, options.arms),
     tasks: () => environment.tasks({ ids: run.file.tasks }),
     close: () => environment.close(),

@@ -1,6 +1,6 @@
 // What a dataset is made from and what comes of it. Rows are JSON; every episode or task that gives none is counted with its reason.
 import type { Episode } from '@homeground/sdk/trace'
-import type { Split, Task } from '../../replay/environment/types.ts'
+import type { Environment, Split, Task } from '../../replay/environment/types.ts'
 import type { Row } from '../formats/messages.ts'
 
 /** Why an episode (or, for pairs and groups, a task) gives no row. */
@@ -42,6 +42,12 @@ export interface DatasetSource {
   candidates(): AsyncIterable<Candidate>
   /** The tasks themselves, for formats that train on prompts alone. */
   tasks(): AsyncIterable<Task>
+}
+
+/** A source that is a folder on disk: an environment, or a run on one. Close it when done. */
+export interface FolderSource extends DatasetSource {
+  environment: Environment
+  close(): Promise<void>
 }
 
 export interface DatasetOptions {

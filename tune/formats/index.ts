@@ -16,10 +16,10 @@ export const formats = {
 
 export type FormatName = keyof typeof formats
 
-/** @throws HomegroundError unknown-format, with the formats that there are */
-export function formatNamed(name: string): FormatName {
+/** @param others named in the hint beside those here @throws HomegroundError unknown-format */
+export function formatNamed(name: string, others: readonly string[] = []): FormatName {
   if (Object.hasOwn(formats, name)) return name as FormatName
   throw new HomegroundError('unknown-format', `there is no dataset format "${name}"`, {
-    hint: `use one of ${Object.keys(formats).join(', ')}`,
+    hint: `use one of ${[...Object.keys(formats), ...others].join(', ')}`,
   })
 }
