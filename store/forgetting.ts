@@ -40,7 +40,7 @@ export async function findErasable(connection: Connection, what: Erasure): Promi
 export async function erase(connection: Connection, what: Erasure): Promise<ErasureResult> {
   const found = await findErasable(connection, what)
   for (const ids of chunks(found.traces)) {
-    for (const table of ['spans', 'feedback', 'trace_days']) {
+    for (const table of ['spans', 'span_heads', 'feedback', 'trace_days']) {
       await connection.command(
         `ALTER TABLE ${table} DELETE WHERE project = {project:String} AND trace_id IN {traces:Array(String)} SETTINGS mutations_sync = 2`,
         {
@@ -57,16 +57,21 @@ export async function erase(connection: Connection, what: Erasure): Promise<Eras
 export async function setRetention(connection: Connection, project: string, days: number | undefined): Promise<void> {
   await connection.command('INSERT INTO retention (project, days) SELECT {project:String}, {days:UInt32}', { project, days: days ?? 0 })
   const rules = await retentions(connection)
-  for (const [table, time] of [
-    ['spans', 'toDateTime(start_time)'],
-    ['feedback', 'toDateTime(at)'],
-    ['trace_days', 'day'],
+  for (const [table, time, always] of [
+    ['spans', 'toDateTime(start_time)', [recompression]],
+    ['span_heads', 'toDateTime(intDiv(start_ms, 1000))', []],
+    ['feedback', 'toDateTime(at)', []],
+    ['trace_days', 'day', []],
   ] as const) {
-    const clauses = rules.map((rule) => `${time} + toIntervalDay(${rule.days}) DELETE WHERE project = ${literal(rule.project)}`)
+    const rows = rules.map((rule) => `${time} + toIntervalDay(${rule.days}) DELETE WHERE project = ${literal(rule.project)}`)
+    const clauses = [...always, ...rows]
     if (clauses.length > 0) await connection.command(`ALTER TABLE ${table} MODIFY TTL ${clauses.join(', ')}`)
     else if (await hasTtl(connection, table)) await connection.command(`ALTER TABLE ${table} REMOVE TTL`)
   }
 }
+
+/** Of migration 3: a new TTL takes the place of the whole old one. */
+const recompression = 'toDateTime(received_at) + INTERVAL 90 SECOND RECOMPRESS CODEC(ZSTD(3, 24))'
 
 /** Projects whose rows go away, with the number of days. */
 export async function retentions(connection: Connection): Promise<{ project: string; days: number }[]> {

@@ -150,15 +150,19 @@ async function openTarget(options: StoreOptions): Promise<{ target: Target; data
   return { target: { kind: 'embedded', engine }, database }
 }
 
-/** The trace that an id names: a trace id is itself; an episode of a trace with several is named by a hash (docs/formats.md). */
+/** The trace that an id names: a trace id is itself; an episode of a trace with several is named by a hash (docs/formats.md), which only a look at all agents tells. */
 async function traceOf(connection: Connection, project: string, idOrTrace: string): Promise<string | undefined> {
-  const found = await connection.rows(
-    `SELECT trace_id FROM spans WHERE project = {project:String} AND trace_id = {id:String} LIMIT 1
-     UNION ALL
-     SELECT trace_id FROM spans WHERE project = {project:String} AND length({id:String}) = 32
-       AND (kind = 'agent' AND startsWith(lower(hex(SHA256(concat(trace_id, span_id)))), {id:String}) OR startsWith(lower(hex(SHA256(trace_id))), {id:String}))
-     LIMIT 1`,
-    { project, id: idOrTrace },
-  )
-  return found[0] === undefined ? undefined : z.object({ trace_id: z.string() }).parse(found[0]).trace_id
+  const conditions = [
+    'trace_id = {id:String}',
+    `length({id:String}) = 32
+     AND (kind = 'agent' AND startsWith(lower(hex(SHA256(concat(trace_id, span_id)))), {id:String}) OR startsWith(lower(hex(SHA256(trace_id))), {id:String}))`,
+  ]
+  for (const condition of conditions) {
+    const found = await connection.rows(`SELECT trace_id FROM spans WHERE project = {project:String} AND ${condition} LIMIT 1`, {
+      project,
+      id: idOrTrace,
+    })
+    if (found[0] !== undefined) return z.object({ trace_id: z.string() }).parse(found[0]).trace_id
+  }
+  return undefined
 }

@@ -39,11 +39,12 @@ async function* newestTraces(connection: Connection, query: EpisodeQuery, limit:
 
 const lightSchema = z.object({
   trace_id: z.string(),
-  span_id: z.string(),
-  parent_span_id: z.string(),
+  /** '0': none. */
+  span: z.string(),
+  parent: z.string(),
   kind: z.enum(['other', 'model', 'tool', 'io', 'agent']),
-  start_ns: z.string(),
-  duration_ns: z.string(),
+  start_ms: z.coerce.number(),
+  duration_ms: z.coerce.number(),
   session: z.string(),
   user: z.string(),
   agent_name: z.string(),
@@ -62,11 +63,13 @@ const lightSchema = z.object({
 })
 type LightRow = z.infer<typeof lightSchema>
 
+const previewSchema = lightSchema.pick({ trace_id: true, span: true, input_preview: true, output_preview: true })
+
 async function lightRows(connection: Connection, project: string, traceIds: readonly string[]): Promise<Map<string, LightRow[]>> {
-  const columns = Object.keys(lightSchema.shape).map((name) =>
-    name === 'start_ns' ? 'toUnixTimestamp64Nano(start_time) AS start_ns' : name,
-  )
-  const sql = `SELECT ${columns.join(', ')} FROM spans FINAL WHERE project = {project:String} AND trace_id IN {traces:Array(String)} ORDER BY start_ns, span_id`
+  const columns = Object.keys(lightSchema.shape)
+  // One thread: so few rows are read that sharing them out would take longer.
+  const sql = `SELECT ${columns.join(', ')} FROM span_heads FINAL PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)}
+    ORDER BY start_ms, span SETTINGS max_threads = 1`
   const byTrace = new Map<string, LightRow[]>()
   for (const value of await connection.rows(sql, { project, traces: traceIds })) {
     const row = lightSchema.parse(value)
@@ -74,15 +77,31 @@ async function lightRows(connection: Connection, project: string, traceIds: read
     if (rows === undefined) byTrace.set(row.trace_id, [row])
     else rows.push(row)
   }
+  await addPreviews(connection, project, byTrace)
   return byTrace
+}
+
+/** Where no agent is, the calls' own previews are shown; they are not among the heads. */
+async function addPreviews(connection: Connection, project: string, byTrace: ReadonlyMap<string, LightRow[]>): Promise<void> {
+  const loose = [...byTrace].filter(([, rows]) => !rows.some((row) => row.kind === 'agent')).map(([trace]) => trace)
+  if (loose.length === 0) return
+  const sql = `SELECT trace_id, bitAnd(cityHash64(span_id), 0xFFFFFFFFFF) AS span, input_preview, output_preview FROM spans FINAL
+    PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)} WHERE kind = 'model'`
+  for (const value of await connection.rows(sql, { project, traces: loose })) {
+    const found = previewSchema.parse(value)
+    const row = byTrace.get(found.trace_id)?.find(({ span }) => span === found.span)
+    if (row !== undefined) Object.assign(row, found)
+  }
 }
 
 /** The episodes among the rows of one trace that the query asks for (feedback aside, which the search has looked at by trace). */
 function summariesOf(rows: readonly LightRow[], query: EpisodeQuery): TraceSummary[] {
-  const roots = episodeRoots(rows.map((row) => ({ id: row.span_id, parent: row.parent_span_id, isAgent: row.kind === 'agent' })))
+  const roots = episodeRoots(
+    rows.map((row) => ({ id: row.span, parent: row.parent === '0' ? '' : row.parent, isAgent: row.kind === 'agent' })),
+  )
   const groups = new Map<string, LightRow[]>()
   for (const row of rows) {
-    const root = roots.get(row.span_id)
+    const root = roots.get(row.span)
     // A span of another kind under no agent belongs to no episode.
     if (root === undefined || (root === '' && (row.kind === 'other' || row.kind === 'agent'))) continue
     const group = groups.get(root)
@@ -93,9 +112,9 @@ function summariesOf(rows: readonly LightRow[], query: EpisodeQuery): TraceSumma
 }
 
 function summaryOf(root: string, group: readonly LightRow[]): TraceSummary {
-  const agent = group.find((row) => row.span_id === root)
+  const agent = group.find((row) => row.span === root)
   const calls = group.filter((row) => row.kind === 'model')
-  const start = agent === undefined ? Math.min(...group.map(startMs)) : startMs(agent)
+  const start = agent === undefined ? Math.min(...group.map((row) => row.start_ms)) : agent.start_ms
   const end = agent === undefined ? Math.max(...group.map(endMs)) : endMs(agent)
   return {
     trace: group[0]?.trace_id ?? '',
@@ -115,8 +134,8 @@ function summaryOf(root: string, group: readonly LightRow[]): TraceSummary {
 }
 
 function isWanted(root: string, group: readonly LightRow[], query: EpisodeQuery): boolean {
-  const agent = group.find((row) => row.span_id === root)
-  const start = agent === undefined ? Math.min(...group.map(startMs)) : startMs(agent)
+  const agent = group.find((row) => row.span === root)
+  const start = agent === undefined ? Math.min(...group.map((row) => row.start_ms)) : agent.start_ms
   const some = (test: (row: LightRow) => boolean) => group.some(test)
   return (
     (query.agent === undefined || agent?.agent_name === query.agent) &&
@@ -132,12 +151,8 @@ function isWanted(root: string, group: readonly LightRow[], query: EpisodeQuery)
   )
 }
 
-function startMs(row: LightRow): number {
-  return Number(row.start_ns) / 1e6
-}
-
 function endMs(row: LightRow): number {
-  return (Number(row.start_ns) + Number(row.duration_ns)) / 1e6
+  return row.start_ms + row.duration_ms
 }
 
 function sum(values: readonly (number | null)[]): number {

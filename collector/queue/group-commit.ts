@@ -17,7 +17,7 @@ export interface GroupCommitOptions<Row> {
   maxRows?: number
   /** … or at this many bytes. @default 16 MiB */
   maxBytes?: number
-  /** Least time between the beginnings of two commits that are not large: bounds the number of small inserts. @default 100 */
+  /** Least time between the beginnings of two commits of a few rows: bounds the number of small inserts. The more rows, the less; none from half of `largeRows` on. @default 100 */
   spacingMs?: number
   /** Monotonic milliseconds. @default performance.now */
   now?: () => number
@@ -89,7 +89,7 @@ export class GroupCommit<Row> {
       if (!isLarge) {
         if (this.#running >= this.#limits.smallConcurrency) return
         const gathered = this.#waitingRows >= this.#expectedRows ? Number.NEGATIVE_INFINITY : this.#gatheredAt
-        const wait = Math.max(this.#lastBegin + this.#limits.spacingMs, gathered) - this.#now()
+        const wait = Math.max(this.#lastBegin + this.#spacing(), gathered) - this.#now()
         if (wait > 0) {
           clearTimeout(this.#timer)
           this.#timer = setTimeout(() => {
@@ -101,6 +101,11 @@ export class GroupCommit<Row> {
       }
       void this.#run(this.#take())
     }
+  }
+
+  /** What many small callers send together is worth its insert: waiting longer would only leave the store idle. */
+  #spacing(): number {
+    return this.#limits.spacingMs * Math.max(0, 1 - (2 * this.#waitingRows) / this.#limits.largeRows)
   }
 
   /** As many requests as fill a group; never part of one. */

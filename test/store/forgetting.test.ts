@@ -50,7 +50,7 @@ describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, 
     const wanted = { traces: [traceId(1)], spans: 2, feedback: 1, environments: [{ name: 'desk', hash: 'h1', folder: '/envs/desk' }] }
     expect(await store.erasable({ project: 'p', user: 'ann' })).toEqual(wanted)
     expect(await store.erase({ project: 'p', user: 'ann' })).toEqual(wanted)
-    for (const table of ['spans', 'feedback', 'trace_days']) {
+    for (const table of ['spans', 'span_heads', 'feedback', 'trace_days']) {
       expect(
         await query(`SELECT DISTINCT project, trace_id FROM ${table} WHERE project IN ('p', 'other') ORDER BY trace_id`),
         table,
@@ -76,6 +76,9 @@ describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, 
     expect((await store.spans('long', [traceId(50)])).length).toBe(1)
     await store.setRetention("short'\\", undefined)
     expect(await store.retentions()).toEqual([])
+    // The other half of the table's TTL stays whatever is kept: without it no body would ever be stored in the long window.
+    const made = await query("SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = 'spans'")
+    expect(JSON.stringify(made)).toContain('RECOMPRESS CODEC(ZSTD(3, 24))')
   })
 
   test('answers the usual questions by views: cost, latency, tool errors, bad feedback, and spans in the shape others read', async () => {

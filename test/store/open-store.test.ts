@@ -213,6 +213,25 @@ describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
     expect(await store.counts('list')).toEqual([{ project: 'list', episodes: 4, modelCalls: 2, toolCalls: 1 }])
   })
 
+  test('lists a trace without an agent with what its own calls say', async () => {
+    const call = (n: number, content: string, answer: string) =>
+      spanRow({
+        project: 'loose',
+        traceId: traceId(60),
+        spanId: spanId(n),
+        parentSpanId: n === 1 ? '' : spanId(1),
+        kind: 'model',
+        startTimeUnixNano: noon + BigInt(n) * second,
+        endTimeUnixNano: noon + BigInt(n) * second + 500_000_000n,
+        requestBody: JSON.stringify({ messages: [{ role: 'user', content }] }),
+        responseBody: JSON.stringify({ choices: [{ message: { role: 'assistant', content: answer } }] }),
+      })
+    await store.insertSpans([call(1, 'Hello', 'Hi'), call(2, 'Bye', 'So long')])
+    expect(await store.traces({ project: 'loose' })).toMatchObject([
+      { trace: traceId(60), modelCalls: 2, durationMs: 1_500, inputPreview: 'Hello', outputPreview: 'So long' },
+    ])
+  })
+
   test('shows no project the rows of another', async () => {
     await store.insertSpans([
       spanRow({ project: 'mine', traceId: traceId(20) }),

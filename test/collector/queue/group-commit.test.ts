@@ -81,6 +81,21 @@ test('small groups begin no oftener than the spacing, a large one at once and be
   expect(calls.map(({ rows }) => rows)).toEqual([[1], [2, 3], [4]])
 })
 
+test('the more rows a group has, the sooner it begins after the one before', async () => {
+  const begun: { rows: number; at: number }[] = []
+  const begin = performance.now()
+  const commit = async (rows: readonly number[]) => void begun.push({ rows: rows.length, at: performance.now() - begin })
+  const group = new GroupCommit<number>({ commit, spacingMs: 2_000, largeRows: 100 })
+  await group.add([1], 1)
+  await group.add(new Array<number>(50).fill(0), 1)
+  await group.add(new Array<number>(40).fill(0), 1)
+  expect(begun.map(({ rows }) => rows)).toEqual([1, 50, 40])
+  // Half of a large one waits for nothing; four fifths of that for a fifth of the spacing.
+  expect(begun[2]?.at).toBeGreaterThan(390)
+  expect(begun[1]?.at).toBeLessThan(begun[2]?.at ?? 0)
+  expect(begun[1]?.at).toBeLessThan(1_900)
+})
+
 test('those who were answered together come together again, not half and half', async () => {
   let now = 0
   const { calls, commit } = heldCommits()
