@@ -4,7 +4,9 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import { type AuditReport, auditEnvironment } from '../replay/audit/index.ts'
 import { openEnvironment } from '../replay/environment/open.ts'
-import { wantsJson } from './store-options.ts'
+import { openRun } from '../replay/run/open-run.ts'
+import { runFolder } from './run-folder-option.ts'
+import { folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 
 export function registerAudit(env: Command): void {
@@ -12,10 +14,13 @@ export function registerAudit(env: Command): void {
     .command('audit')
     .description('look for ways to cheat an environment; exit 1 where one is found')
     .argument('<environment>', 'the environment folder')
-    .action(async (folder: string, _options: object, command: Command) => {
+    .addOption(folderOption())
+    .option('--run <RUN...>', 'runs of it (folders or ids): which tasks nobody solves, and which everybody', [])
+    .action(async (folder: string, options: { run: string[]; folder?: string }, command: Command) => {
       const environment = await openEnvironment(folder)
       try {
-        const report = await auditEnvironment(environment)
+        const runs = await Promise.all(options.run.map((run) => openRun(runFolder(run, options.folder))))
+        const report = await auditEnvironment(environment, { runs })
         noteAudit(folder, report)
         process.stdout.write(wantsJson(command) ? `${JSON.stringify(report)}\n` : auditText(report))
         if (holesOf(report) > 0) process.exitCode = 1

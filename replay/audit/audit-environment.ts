@@ -1,8 +1,10 @@
 // Looks for ways to cheat an environment, before a policy in training finds them.
 import type { Environment } from '../environment/types.ts'
 import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-graders.ts'
+import type { Run } from '../run/types.ts'
 import { auditData } from './audit-data.ts'
 import { auditJudges } from './audit-judges.ts'
+import { auditRuns } from './audit-runs.ts'
 import type { Policy } from './policies.ts'
 import { type ScoreSums, scorePolicies, scoreRecordings } from './score-policies.ts'
 import type { AuditReport, Finding } from './types.ts'
@@ -15,8 +17,11 @@ export const criterionShare = 0.9
 /** Criteria that a policy may fulfil by doing nothing, as is their point: limits, prohibitions, and what people said of the recording. */
 const guards = new Set(['cost', 'latency', 'steps', 'no_tool_called', 'feedback'])
 
-/** Judges are asked only where `outside` can reach them; without an endpoint their criteria have no score and say so. */
-export async function auditEnvironment(environment: Environment, options: { outside?: OutsideGraders } = {}): Promise<AuditReport> {
+/** `runs` of this environment say which tasks nobody or everybody solves. Judges are asked only where `outside` can reach them; without an endpoint their criteria have no score and say so. */
+export async function auditEnvironment(
+  environment: Environment,
+  options: { outside?: OutsideGraders; runs?: readonly Run[] } = {},
+): Promise<AuditReport> {
   const outside = options.outside ?? openOutsideGraders(environment.folder)
   try {
     const recorded = await scoreRecordings(environment)
@@ -28,6 +33,7 @@ export async function auditEnvironment(environment: Environment, options: { outs
       ...constantFindings(environment, recorded),
       ...(await auditData(environment)),
       ...(await auditJudges(environment, outside)),
+      ...(await auditRuns(options.runs ?? [])),
     ]
     return {
       environment: { name: environment.file.name, hash: environment.file.hash },

@@ -28,29 +28,58 @@ export async function auditJudges(environment: Environment, outside: OutsideGrad
   return findings
 }
 
+/** Asked several times, and with the labels of its scale the other way round: neither should change what it says. */
 async function stability(environment: Environment, criterion: CriterionOf<'judge'>, outside: OutsideGraders): Promise<Finding[]> {
   const wavering: string[] = []
+  const byOrder: string[] = []
   let judged = 0
   for await (const task of environment.tasks()) {
     if (judged === sample) break
     const episode = await environment.recording(task.id)
     if (!episode) continue
-    const given = await verdicts({ ...criterion, repeats }, { episode, task }, outside.judge)
-    const labels = given.flatMap((item) => ('fault' in item ? [] : [item.label]))
+    const asked = { ...criterion, repeats }
+    const [given, turned] = await Promise.all([
+      verdicts(asked, { episode, task }, outside.judge),
+      verdicts(asked, { episode, task }, outside.judge, 'reversed'),
+    ])
+    const [labels, turnedLabels] = [labelsOf(given), labelsOf(turned)]
     // A judge that cannot be reached is not unstable; `homeground grade` says what is wrong with it.
-    if (labels.length < given.length) return []
+    if (labels === undefined || turnedLabels === undefined) return []
     judged += 1
-    if (new Set(labels).size > 1) wavering.push(task.id)
+    if (new Set(labels).size > 1 || new Set(turnedLabels).size > 1) wavering.push(task.id)
+    // What only wavers is not what the order decides: each order must be of one mind.
+    else if (labels[0] !== turnedLabels[0]) byOrder.push(task.id)
   }
-  if (judged === 0 || wavering.length / judged <= 0.2) return []
+  const finding = (kind: 'judge-unstable' | 'judge-order', tasks: string[], when: string, hint: string): Finding[] =>
+    judged === 0 || tasks.length / judged <= 0.2
+      ? []
+      : [
+          {
+            kind,
+            where: criterion.name,
+            severity: 'note',
+            sentence: `Judge ${criterion.name} changed its verdict on ${tasks.length} of ${judged} recordings when ${when}.`,
+            hint,
+            tasks: tasks.slice(0, 10),
+          },
+        ]
   return [
-    {
-      kind: 'judge-unstable',
-      where: criterion.name,
-      severity: 'note',
-      sentence: `Judge ${criterion.name} changed its verdict on ${wavering.length} of ${judged} recordings when asked ${repeats} times.`,
-      hint: 'sharpen the instructions, set temperature 0, or ask for more repeats',
-      tasks: wavering.slice(0, 10),
-    },
+    ...finding(
+      'judge-unstable',
+      wavering,
+      `asked ${repeats} times`,
+      'sharpen the instructions, set temperature 0, or ask for more repeats',
+    ),
+    ...finding(
+      'judge-order',
+      byOrder,
+      'its labels were listed the other way round',
+      'say what each label means, or use a scale of fewer labels',
+    ),
   ]
+}
+
+function labelsOf(given: Awaited<ReturnType<typeof verdicts>>): string[] | undefined {
+  const labels = given.flatMap((item) => ('fault' in item ? [] : [item.label]))
+  return labels.length < given.length ? undefined : labels
 }

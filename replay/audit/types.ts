@@ -9,6 +9,9 @@ export type FindingKind =
   | 'near-duplicates'
   | 'judge-decides'
   | 'judge-unstable'
+  | 'judge-order'
+  | 'nobody-solves'
+  | 'everybody-solves'
 
 export interface Finding {
   kind: FindingKind

@@ -3,7 +3,7 @@ import type { Episode } from '@homeground/sdk/trace'
 import type { Task } from '../../environment/types.ts'
 import type { CriterionOf, Score } from '../types.ts'
 import { askJudge, type JudgeDeps } from './endpoint.ts'
-import { question } from './question.ts'
+import { type LabelOrder, question } from './question.ts'
 import { readVerdict } from './read-verdict.ts'
 import { labelsOf } from './scale.ts'
 
@@ -34,11 +34,12 @@ export async function verdicts(
   criterion: CriterionOf<'judge'>,
   input: { episode: Episode; task: Task },
   deps: JudgeDeps,
+  order?: LabelOrder,
 ): Promise<(JudgeVerdict | { fault: string })[]> {
   const models = typeof criterion.model === 'string' ? [criterion.model] : criterion.model
   const labels = labelsOf(criterion.scale)
   const one = async (model: string, repeat: number): Promise<JudgeVerdict | { fault: string }> => {
-    const { system, user, ticket } = question(criterion, input, repeat)
+    const { system, user, ticket } = question(criterion, input, repeat, order)
     const { url, apiKeyEnv, parameters = {}, timeoutMs } = criterion
     const answer = await askJudge({ model, system, user, url, apiKeyEnv, parameters, timeoutMs }, deps)
     if ('fault' in answer) return answer

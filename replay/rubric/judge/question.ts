@@ -5,6 +5,8 @@ import { transcript } from '../transcript.ts'
 import type { CriterionOf } from '../types.ts'
 import { labelsOf } from './scale.ts'
 
+export type LabelOrder = 'as given' | 'reversed'
+
 export interface Question {
   system: string
   user: string
@@ -12,12 +14,20 @@ export interface Question {
   ticket: string
 }
 
-/** @param repeat varies the ticket, so that a cache between does not answer for it */
-export function question(criterion: CriterionOf<'judge'>, input: { episode: Episode; task: Task }, repeat: number): Question {
+/**
+ * @param repeat varies the ticket, so that a cache between does not answer for it
+ * @param order of the labels; a verdict should not depend on it
+ */
+export function question(
+  criterion: CriterionOf<'judge'>,
+  input: { episode: Episode; task: Task },
+  repeat: number,
+  order: LabelOrder = 'as given',
+): Question {
   const shown = episodeText(input.episode)
   const reference = criterion.reference && input.task.reference ? canonicalJson(input.task.reference) : undefined
   const ticket = sha256Hex([criterion.name, criterion.instructions, reference ?? '', shown, repeat].join('\u0000')).slice(0, 12)
-  const labels = labelsOf(criterion.scale)
+  const labels = order === 'reversed' ? labelsOf(criterion.scale).toReversed() : labelsOf(criterion.scale)
   const system = [
     'You judge how an AI agent handled a conversation, by one criterion only.',
     `Criterion "${criterion.name}": ${criterion.instructions}`,

@@ -9,8 +9,10 @@ import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
 import { openOutsideGraders } from '../../../replay/rubric/index.ts'
 import type { Rubric } from '../../../replay/rubric/types.ts'
+import type { Rollout, Run } from '../../../replay/run/types.ts'
 import { tauBenchEpisodes } from '../rubric/tau-bench.ts'
 import { episodeOf, text, toolSpan } from '../support/episodes.ts'
+import { recordDesk } from '../support/recorded-desk.ts'
 import { buildLeakyEnvironment } from './leaky-environment.ts'
 
 const committed = fileURLToPath(new URL('../../../examples/leaky-env', import.meta.url))
@@ -144,6 +146,75 @@ describe('other environments', () => {
       expect.arrayContaining(['policy-scores injection', 'criterion-fooled good', 'judge-decides good', 'judge-unstable good']),
     )
   })
+
+  test('a judge that follows the order of its labels is found, and is not called one that wavers', async () => {
+    const at = await build('ordered', {
+      criteria: [
+        {
+          name: 'good',
+          weight: 1,
+          type: 'judge',
+          scale: 'binary',
+          instructions: 'x',
+          model: 'j',
+          repeats: 1,
+          reference: false,
+          timeoutMs: 1000,
+        },
+      ],
+    })
+    const first = (body: string) => {
+      const ticket = /ticket\\": \\"(\w+)/.exec(body)?.[1]
+      return { ticket, reason: 'r', verdict: body.indexOf('\\"pass\\" (worth') < body.indexOf('\\"fail\\" (worth') ? 'pass' : 'fail' }
+    }
+    const { findings } = await audited(at, first)
+    expect(findings.find(({ kind }) => kind === 'judge-order')).toMatchObject({
+      where: 'good',
+      sentence: 'Judge good changed its verdict on 20 of 20 recordings when its labels were listed the other way round.',
+    })
+    expect(findings.map(({ kind }) => kind)).not.toContain('judge-unstable')
+  })
+
+  test('tasks that nobody and everybody solves are named, where they were tried often enough', async () => {
+    const at = await build('tried', { criteria: [{ name: 'actions', weight: 1, type: 'actions', outputs: true }] })
+    const environment = await openEnvironment(at)
+    const score = (task: string, tries: (number | null)[]) =>
+      tries.map((value): Pick<Rollout, 'task' | 'score'> => ({ task, score: value }))
+    const rollouts = [
+      ...score('never', [0, 0, 0, 0]),
+      ...score('always', [1, 1, 1, 1, null]),
+      ...score('sometimes', [0, 1, 0, 0]),
+      ...score('seldom tried', [0, 0, null, null]),
+    ]
+    const run = {
+      async *rollouts() {
+        yield* rollouts
+      },
+    } as unknown as Run
+    const { findings } = await auditEnvironment(environment, { runs: [run] })
+    await environment.close()
+    expect(findings.map(({ kind, severity, tasks, sentence }) => [kind, severity, tasks, sentence.slice(0, 10)])).toEqual(
+      expect.arrayContaining(
+        [
+          ['nobody-solves', 'note', ['never'], '1 of 3 task'],
+          ['everybody-solves', 'note', ['always'], '1 of 3 task'],
+        ].map(([kind, severity, tasks, words]) => [kind, severity, tasks, String(words).slice(0, 10)]),
+      ),
+    )
+  })
+
+  test('the support desk has no hole', async () => {
+    const at = path.join(folder, 'desk')
+    await buildEnvironment(await recordDesk(), {
+      name: 'desk',
+      folder: at,
+      homeground: '0',
+      harness: { kind: 'loop', maxSteps: 20 },
+      unit: 'episode',
+    })
+    const { findings } = await audited(at)
+    expect(findings.filter(({ severity }) => severity === 'hole')).toEqual([])
+  }, 120_000)
 
   test('on the real episodes doing nothing scores near what the agent scored, and the audit says so', async () => {
     const at = path.join(folder, 'airline')
