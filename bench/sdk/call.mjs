@@ -1,8 +1,8 @@
-// One measurement in a process of its own: `node call.mjs PEER plain|stream CALLS UPSTREAM_URL SINK_URL`. Prints one line of JSON.
+// One client in a process of its own, which makes calls when its parent says so: `fork('call.mjs', [PEER, 'plain' | 'stream', UPSTREAM_URL, SINK_URL])`. Answers
+// `{ calls }` when so many are made, `{ flush: true }` with the CPU that it has used since it was last asked, exports and all that goes on between its turns with it.
 import { instrument } from './peers.mjs'
 
-const [name, mode, count, upstream, sink] = process.argv.slice(2)
-const calls = Number(count)
+const [name, mode, upstream, sink] = process.argv.slice(2)
 const { wrap, flush, stats } = await instrument(name, sink)
 const { default: OpenAI } = await import('openai')
 // Over real sockets, as a user has it.
@@ -33,7 +33,9 @@ async function one() {
 }
 
 /** A stream lasts 0.3 s: many at a time, or the bench would wait for its server. */
-async function many(times, lanes) {
+const lanes = mode === 'stream' ? 16 : 1
+
+async function many(times) {
   let begun = 0
   const lane = async () => {
     while (begun++ < times) await one()
@@ -41,19 +43,21 @@ async function many(times, lanes) {
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-const lanes = mode === 'stream' ? 16 : 1
-await many(mode === 'stream' ? 96 : 300, lanes)
-await flush()
-const cpu = process.cpuUsage()
-const start = performance.now()
-await many(calls, lanes)
-const wall = performance.now() - start
-await flush()
-const { user, system } = process.cpuUsage(cpu)
-const exported = stats?.()
-if (exported !== undefined && exported.dropped + exported.rejected + exported.internalErrors > 0)
-  throw new Error(`spans were lost: ${JSON.stringify(exported)}`)
-process.stdout.write(
-  `${JSON.stringify({ cpuMicros: (user + system) / calls, wallMicros: (wall * 1000) / calls, rssMiB: process.memoryUsage().rss / 2 ** 20 })}\n`,
-)
-process.exit(0)
+let cpu = process.cpuUsage()
+process.on('message', async ({ calls }) => {
+  if (calls !== undefined) {
+    const start = performance.now()
+    await many(calls)
+    process.send({ wallMicros: (performance.now() - start) * 1000 })
+    return
+  }
+  await flush()
+  const exported = stats?.()
+  if (exported !== undefined && exported.dropped + exported.rejected + exported.internalErrors > 0)
+    throw new Error(`spans were lost: ${JSON.stringify(exported)}`)
+  const { user, system } = process.cpuUsage(cpu)
+  cpu = process.cpuUsage()
+  process.send({ cpuMicros: user + system, rssMiB: process.memoryUsage().rss / 2 ** 20 })
+})
+process.on('disconnect', () => process.exit(0))
+process.send('ready')

@@ -1,6 +1,6 @@
-// A collector that is away for a million spans, then comes back. In memory: the heap must stay flat, what does not fit is dropped and counted, the product's
-// calls are not held up. On disk: what the spool has taken within its bound is delivered once the collector is there, whole and once. `--spans N`.
-// Ends with one line of JSON.
+// A million calls with the collector away, twice. In memory: the heap must stay flat, what does not fit is dropped and counted. On disk: the same, and when the
+// collector is back all that the spool has taken within its bound must arrive, whole and once. Meanwhile every tenth call is a bare one: what the product waits
+// for with and without us is printed. `--spans N`, `--spool-mib N`, `--only memory|disk`. Ends with one line of JSON.
 import fs from 'node:fs'
 import http from 'node:http'
 import os from 'node:os'
@@ -8,7 +8,9 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { homeground } from '../../sdk/dist/index.js'
 
-const { values: options } = parseArgs({ options: { spans: { type: 'string', default: '1000000' } } })
+const { values: options } = parseArgs({
+  options: { spans: { type: 'string', default: '1000000' }, 'spool-mib': { type: 'string', default: '512' }, only: { type: 'string' } },
+})
 const spans = Number(options.spans)
 if (globalThis.gc === undefined) {
   // Only after a collection does the heap say what is held.
@@ -27,104 +29,147 @@ const answer = JSON.stringify({
 })
 const model = async () => new Response(answer, { headers: { 'content-type': 'application/json' } })
 const url = 'http://model.test/v1/chat/completions'
+/** Calls under way at a time, as in a server: ours is done between them. */
+const lanes = 8
 
-const away = await soak('in memory, the collector away', { maxQueueBytes: 8 * 2 ** 20 }, spans, undefined)
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-soak-'))
-// A twentieth of the spans more than fills the bound: some are dropped, the others must arrive.
-const maxBytes = Math.round(spans * 20)
-const spooled = await soak('on disk, then the collector is back', { spool: { folder, maxBytes } }, Math.round(spans / 20), collector)
-const left = fs.readdirSync(folder).reduce((sum, name) => sum + fs.statSync(path.join(folder, name)).size, 0)
-fs.rmSync(folder, { recursive: true })
-const result = {
-  spans: away.counts.spans,
-  dropped: away.counts.dropped,
-  uncounted: away.lost,
-  heapGrowthMiB: away.heapGrowthMiB,
-  addedMicrosACall: away.addedMicros,
-  failedCalls: away.failedCalls + spooled.failedCalls,
-  spooled: spooled.counts.spans - spooled.counts.dropped,
-  delivered: spooled.received,
-  deliveredOnce: spooled.distinct,
-  lost: spooled.lost,
-  leftOnDiskBytes: left,
+const result = { spans }
+const faults = []
+if (options.only !== 'disk') result.memory = await inMemory()
+if (options.only !== 'memory') result.disk = await onDisk()
+for (const [name, { uncounted, heapGrowthMiB, failedCalls, addedMedianMicros }] of Object.entries({
+  memory: result.memory,
+  disk: result.disk,
+}).filter(([, each]) => each !== undefined)) {
+  if (uncounted !== 0) faults.push(`${name}: ${uncounted} spans neither wait, nor are counted as dropped`)
+  if (heapGrowthMiB >= 16) faults.push(`${name}: ${heapGrowthMiB} MiB more are held at the end than in the middle`)
+  if (failedCalls !== 0) faults.push(`${name}: ${failedCalls} calls of the product failed`)
+  if (addedMedianMicros >= 100) faults.push(`${name}: a call takes ${addedMedianMicros} microseconds longer in the median`)
 }
-process.stdout.write(`${JSON.stringify(result)}\n`)
-const whole =
-  result.uncounted === 0 &&
-  result.failedCalls === 0 &&
-  result.lost === 0 &&
-  result.delivered === result.spooled &&
-  result.delivered === result.deliveredOnce
-process.exit(whole && result.heapGrowthMiB < 16 ? 0 : 1)
+if (result.disk !== undefined && (result.disk.delivered !== result.disk.taken || result.disk.deliveredOnce !== result.disk.taken))
+  faults.push(`disk: of ${result.disk.taken} spans taken ${result.disk.delivered} came, ${result.disk.deliveredOnce} different ones`)
+for (const fault of faults) process.stderr.write(`${fault}\n`)
+process.stdout.write(`${JSON.stringify({ ...result, faults: faults.length })}\n`)
+process.exit(faults.length === 0 ? 0 : 1)
 
-async function soak(name, settings, count, makeCollector) {
+async function inMemory() {
+  const hg = homeground({ project: 'soak', endpoint: `http://127.0.0.1:${await freePort()}`, maxQueueBytes: 8 * 2 ** 20 })
+  const figures = await soak('in memory', hg)
+  await hg.shutdown(5000)
+  return figures
+}
+
+async function onDisk() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-soak-'))
   const port = await freePort()
-  const hg = homeground({ project: 'soak', endpoint: `http://127.0.0.1:${port}`, ...settings })
+  const spool = { folder, maxBytes: Number(options['spool-mib']) * 2 ** 20 }
+  const hg = homeground({ project: 'soak', endpoint: `http://127.0.0.1:${port}`, spool })
+  const figures = await soak('on disk', hg)
+  const { spans: made, dropped } = hg.stats()
+  const back = collector(port)
+  const start = performance.now()
+  const deadline = Date.now() + 180_000
+  while (hg.stats().queuedSpans > 0 && Date.now() < deadline) {
+    await hg.flush(30_000)
+    process.stderr.write(`on disk: the collector is back, ${hg.stats().queuedSpans} spans left\n`)
+  }
+  const drainSeconds = Math.round((performance.now() - start) / 100) / 10
+  await hg.shutdown(5000)
+  const ids = await back.close()
+  const left = fs.readdirSync(folder).reduce((sum, name) => sum + fs.statSync(path.join(folder, name)).size, 0)
+  fs.rmSync(folder, { recursive: true })
+  return { ...figures, taken: made - dropped, delivered: ids.length, deliveredOnce: new Set(ids).size, drainSeconds, leftOnDiskBytes: left }
+}
+
+/** All calls with nobody to take the spans. */
+async function soak(name, hg) {
   const bare = { fetch: model }
   const client = hg.wrap({ fetch: model })
   let failedCalls = 0
   const call = async (of) => {
+    const start = performance.now()
     const value = await (await of.fetch(url, request)).json()
     if (value.id !== 'a') failedCalls += 1
+    return performance.now() - start
   }
-  const many = async (of, times) => {
-    const start = performance.now()
-    for (let index = 0; index < times; index += 1) {
-      await call(of)
-      if (index % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+  const times = { bare: new Times(), wrapped: new Times() }
+  const many = async (count) => {
+    let begun = 0
+    const lane = async () => {
+      while (begun < count) {
+        begun += 1
+        times.wrapped.add(await call(client))
+        if (begun % 10 === 0) times.bare.add(await call(bare))
+        if (begun % 5 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
     }
-    return ((performance.now() - start) * 1000) / times
+    await Promise.all(Array.from({ length: lanes }, lane))
   }
-  await many(bare, 2000)
-  const bareMicros = await many(bare, 5000)
   const heaps = []
-  let micros = 0
   const parts = 20
+  const start = performance.now()
   for (let part = 0; part < parts; part += 1) {
-    micros += (await many(client, Math.round(count / parts))) / parts
+    await many(Math.round(spans / parts))
     globalThis.gc()
     const { heapUsed, rss, arrayBuffers } = process.memoryUsage()
     heaps.push((heapUsed + arrayBuffers) / 2 ** 20)
-    const { dropped, queuedBytes } = hg.stats()
+    const { spans: made, dropped, queuedBytes } = hg.stats()
     process.stderr.write(
-      `${name}: ${Math.round(((part + 1) * count) / parts)} spans, held ${heaps.at(-1).toFixed(0)} MiB, rss ${(rss / 2 ** 20).toFixed(0)} MiB, queue ${(queuedBytes / 2 ** 20).toFixed(0)} MiB, dropped ${dropped}\n`,
+      `${name}: ${made} spans, held ${heaps.at(-1).toFixed(0)} MiB, rss ${(rss / 2 ** 20).toFixed(0)} MiB, waiting ${(queuedBytes / 2 ** 20).toFixed(0)} MiB, dropped ${dropped}\n`,
     )
   }
-  await hg.flush(1000)
-  const counts = hg.stats()
-  const back = makeCollector?.(port)
-  const deadline = Date.now() + 120_000
-  while (back !== undefined && hg.stats().queuedSpans > 0 && Date.now() < deadline) {
-    await hg.flush(30_000)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  const { exported } = hg.stats()
-  await hg.shutdown(5000)
-  const { ids } = (await back?.close()) ?? { ids: [] }
+  const seconds = (performance.now() - start) / 1000
+  await hg.flush(2000)
+  const { spans: made, dropped, queuedSpans } = hg.stats()
+  const shares = [0.5, 0.99, 0.999]
+  for (const [kind, of] of Object.entries(times))
+    process.stdout.write(
+      `${name}, the collector away: ${kind.padEnd(7)} calls ${shares.map((share) => `p${share * 100} ${of.at(share)} us`).join(', ')}\n`,
+    )
   return {
-    counts,
-    failedCalls,
-    received: ids.length,
-    distinct: new Set(ids).size,
-    // In memory: spans that are neither waiting nor counted as dropped. On disk: those that were taken and not delivered.
-    lost: back === undefined ? counts.spans - counts.dropped - counts.queuedSpans : counts.spans - counts.dropped - exported,
+    made,
+    callsPerSecond: Math.round(made / seconds),
+    dropped,
+    waiting: queuedSpans,
+    uncounted: made - dropped - queuedSpans,
     // The queue fills first; from the middle on nothing may grow.
     heapGrowthMiB: Math.round((Math.max(...heaps.slice(-3)) - Math.max(...heaps.slice(8, 11))) * 10) / 10,
-    addedMicros: Math.round(micros - bareMicros),
+    failedCalls,
+    addedMedianMicros: times.wrapped.at(0.5) - times.bare.at(0.5),
+    addedP99Micros: times.wrapped.at(0.99) - times.bare.at(0.99),
+  }
+}
+
+/** How long calls took, in whole microseconds, without keeping each. */
+class Times {
+  counts = new Uint32Array(100_000)
+  total = 0
+
+  add(ms) {
+    this.counts[Math.min(this.counts.length - 1, Math.round(ms * 1000))] += 1
+    this.total += 1
+  }
+
+  at(share) {
+    let seen = 0
+    return this.counts.findIndex((count) => {
+      seen += count
+      return seen >= this.total * share
+    })
   }
 }
 
 /** Takes spans, and notes the id of each. */
 function collector(port) {
   const ids = []
+  const mark = Buffer.from([0x0a, 16])
   const server = http.createServer((incoming, response) => {
     const parts = []
     incoming.on('data', (part) => parts.push(part))
     incoming.on('end', () => {
       const body = Buffer.concat(parts)
       // Trace id (field 1, 16 bytes) and span id (field 2, 8 bytes) stand next to each other at a span's beginning.
-      for (let at = body.indexOf(Buffer.from([0x0a, 16])); at >= 0; at = body.indexOf(Buffer.from([0x0a, 16]), at + 1)) {
-        if (body[at + 18] === 0x12 && body[at + 19] === 8) ids.push(body.toString('hex', at + 20, at + 28))
+      for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + 1)) {
+        if (body[at + 18] === 0x12 && body[at + 19] === 8) ids.push(body.toString('latin1', at + 20, at + 28))
       }
       response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
     })
@@ -134,7 +179,7 @@ function collector(port) {
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-      return { ids }
+      return ids
     },
   }
 }

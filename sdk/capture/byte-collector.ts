@@ -34,10 +34,14 @@ export class ByteCollector {
     else this.spread(chunk)
   }
 
+  /** All so far. */
+  bytes(): Buffer {
+    return Buffer.concat(this.parts())
+  }
+
   /** All so far, read as UTF-8. */
   text(): string {
-    const { blocks, free } = this
-    const parts = blocks.map((block, index) => (index === blocks.length - 1 ? block.subarray(0, block.byteLength - free) : block))
+    const parts = this.parts()
     // ASCII is UTF-8 already, and read several times as fast.
     if (parts.every((part) => isAscii(part))) return parts.map((part) => part.toString('latin1')).join('')
     return Buffer.concat(parts).toString('utf8')
@@ -48,6 +52,11 @@ export class ByteCollector {
     for (const block of this.blocks) if (spare.length < maxSpare) spare.push(block)
     this.blocks.length = 0
     this.free = 0
+  }
+
+  private parts(): Buffer[] {
+    const { blocks, free } = this
+    return blocks.map((block, index) => (index === blocks.length - 1 ? block.subarray(0, block.byteLength - free) : block))
   }
 
   private put(chunk: Uint8Array): void {

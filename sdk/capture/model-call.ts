@@ -3,8 +3,10 @@
 
 import { secretsOf, withoutKeys } from '../privacy/key-patterns.ts'
 import type { ModelTurn, RequestedCall } from '../run/model-turn.ts'
-import { type OpenSpan, type Recorder, spanKind } from '../run/recorder.ts'
+import { type OpenSpan, spanKind } from '../run/open-span.ts'
+import type { Recorder } from '../run/recorder.ts'
 import { genAi, homeground } from '../trace/attributes.ts'
+import { readAmazonEvents } from '../trace/dialects/amazon-event-stream.ts'
 import { assembleAnthropicMessages } from '../trace/dialects/anthropic-messages-stream.ts'
 import type { StreamAssembler } from '../trace/dialects/dialect.ts'
 import { assembleOpenAiChat } from '../trace/dialects/openai-chat-stream.ts'
@@ -16,7 +18,7 @@ import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.
 import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
-import { watchResponse } from './watch-response.ts'
+import { watchBody, watchResponse } from './watch-response.ts'
 import type { BodyWatcher } from './watch-stream.ts'
 
 const assemblers: Record<string, () => StreamAssembler> = {
@@ -48,7 +50,10 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   private cut = false
   private status: number | undefined
   private stream = false
-  private textual = true
+  /** AWS's framing of a stream. */
+  private binary = false
+  /** Content type of a body that is no text: it is not recorded. */
+  private untold: string | undefined
   private firstChunkMs: number | undefined
   private how: 'done' | 'left' | { error: unknown } | undefined
   /** Read once, when the call has ended. */
@@ -65,12 +70,25 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   /** The response has come; its body is watched from here on. */
   respond(response: Response): void {
     this.status = response.status
-    const type = response.headers.get('content-type') ?? ''
-    this.stream = type.startsWith('text/event-stream')
-    this.textual = this.stream || type === '' || /json|text|xml|html/.test(type)
     const run = this.span.frame?.run
     if (run !== undefined && response.ok) run.turn = this
-    watchResponse(response, this, { stream: this.stream })
+    watchResponse(response, this)
+    // The caller has it first: its own reaction to the same promise stands before this one, and no body can be read sooner.
+    queueMicrotask(() => this.look(response))
+  }
+
+  private look(response: Response): void {
+    try {
+      const type = response.headers.get('content-type') ?? ''
+      this.binary = type.startsWith('application/vnd.amazon.eventstream')
+      this.stream = this.binary || type.startsWith('text/event-stream')
+      if (!this.stream && type !== '' && !/json|text|xml|html/.test(type)) this.untold = type
+      watchBody(response, { stream: this.stream })
+    } catch (error) {
+      // A fake without headers: the call is recorded without its body.
+      this.recorder.failed(error)
+      this.end('done')
+    }
   }
 
   /** There was no response. */
@@ -80,7 +98,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
 
   chunk(bytes: Uint8Array): void {
     this.firstChunkMs ??= this.recorder.now()
-    if (this.textual) this.collector.add(bytes)
+    if (this.untold === undefined) this.collector.add(bytes)
   }
 
   whole(text: string): void {
@@ -139,7 +157,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     if (endpoint.model !== undefined) attributes[genAi.requestModel] ??= endpoint.model
     const model = attributes[genAi.requestModel]
     if (typeof model === 'string') span.name = `${endpoint.operation} ${model}`
-    const kept = content && request.body !== undefined ? boundedBody(request.body, this.maxBodyBytes) : undefined
+    const kept = content && request.body !== undefined ? boundedBody(request.body, this.maxBodyBytes, this.knownFiles()) : undefined
     if (kept !== undefined) attributes[homeground.requestBody] = kept
     if (this.status !== undefined) attributes[genAi.httpStatusCode] = this.status
     if (this.stream && this.firstChunkMs !== undefined)
@@ -151,9 +169,18 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     // Who refuses a key may say it again.
     const secrets = failed ? secretsOf(request.sentHeaders(), request.url) : []
     if (content && text !== undefined) attributes[homeground.responseBody] = failed ? withoutKeys(text, secrets) : text
+    if (this.untold !== undefined) attributes[homeground.responseOmitted] = this.untold
     if (this.collector.truncated || this.cut) attributes[homeground.partial] = true
     this.conclude(whole, error, body)
     if (span.error !== undefined) span.error = { type: span.error.type, message: withoutKeys(span.error.message, secrets) }
+  }
+
+  /** Of the run: what it has recorded once needs no second time. */
+  private knownFiles(): Set<string> | undefined {
+    const run = this.span.frame?.run
+    if (run === undefined) return undefined
+    run.files ??= new Set()
+    return run.files
   }
 
   /** How the call ended: HTTP error, error event, broken connection, left early, or well. */
@@ -182,16 +209,23 @@ export class ModelCall implements BodyWatcher, ModelTurn {
 
   private readSoFar(): Answer {
     const ended = this.how === 'done'
-    const raw = this.wholeText ?? this.collector.text()
-    if (raw === '') return { whole: ended && !this.stream }
+    const raw = this.wholeText ?? (this.binary ? '' : this.collector.text())
+    if (raw === '' && !this.binary) return { whole: ended && !this.stream }
     const assemble = this.stream && this.request.endpoint.api !== undefined ? assemblers[this.request.endpoint.api] : undefined
+    if (assemble === undefined && this.binary) {
+      this.untold = 'application/vnd.amazon.eventstream'
+      return { whole: ended }
+    }
     if (assemble === undefined) {
       const body = this.stream ? undefined : asObject(parseJson(raw))
       return { text: raw, whole: ended, ...(body === undefined ? {} : { body }) }
     }
     const assembler = assemble()
-    readServerSentEvents(raw, (data, name) => assembler.add(data, name), assembler.addRun)
+    const add = (data: string, name: string | undefined): void => assembler.add(data, name)
+    if (this.binary) readAmazonEvents(this.collector.bytes(), add)
+    else readServerSentEvents(raw, add, assembler.addRun)
     const body = assembler.body()
+    if (this.binary && body === undefined) this.untold = 'application/vnd.amazon.eventstream'
     return {
       whole: assembler.complete,
       ...(body === undefined ? {} : { body, text: JSON.stringify(body) }),

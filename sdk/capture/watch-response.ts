@@ -14,14 +14,10 @@ const prototypes = new WeakMap<object, object>()
 const abandoned = new FinalizationRegistry<BodyWatch>((watch) => watch.end('left'))
 
 /**
- * `stream`: each chunk is to be seen, however the body is read. @throws where the Response is not one, or frozen; nothing is hooked then
+ * Hooks no more than what the caller may use at once; `watchBody` does the rest when the caller has its response.
+ * @throws where the Response is not one, or frozen; nothing is hooked then
  */
-export function watchResponse(response: Response, watcher: BodyWatcher, options: { stream: boolean }): void {
-  const body: unknown = response.body
-  if (body === null || body === undefined) {
-    watcher.end('done')
-    return
-  }
+export function watchResponse(response: Response, watcher: BodyWatcher): void {
   const watch = new BodyWatch(watcher)
   const prototype: object = Object.getPrototypeOf(response) ?? Object.prototype
   Object.setPrototypeOf(response, hookedPrototype(prototype))
@@ -30,7 +26,17 @@ export function watchResponse(response: Response, watcher: BodyWatcher, options:
   for (const method of readers) {
     if (Object.hasOwn(response, method)) override(response, method, hookedReader(method, Reflect.get(response, method)))
   }
-  if (options.stream || Object.hasOwn(response, 'body')) hookStream(watch, body)
+  if (Object.hasOwn(response, 'body')) hookStream(watch, response.body)
+}
+
+/** `stream`: each chunk is to be seen, however the body is read. A response without a body has ended. */
+export function watchBody(response: Response, options: { stream: boolean }): void {
+  const watch = watchOf(response)
+  if (watch === undefined) return
+  // Not by the hooked getter: a body that is read as a whole need not be seen in chunks.
+  const body: unknown = Reflect.get(Object.getPrototypeOf(Object.getPrototypeOf(response)), 'body', response) ?? response.body
+  if (body === null || body === undefined) watch.end('done')
+  else if (options.stream) hookStream(watch, body)
   abandoned.register(response, watch)
 }
 
@@ -82,8 +88,8 @@ function hookedReader(method: Reader, original: (...given: unknown[]) => Promise
   }
   return function read(this: Response, ...given: unknown[]): Promise<unknown> {
     const watch = watchOf(this)
-    // Of what is no text the bytes are recorded, as the inner reader reads them.
-    if (watch !== undefined && method !== 'text' && method !== 'json') void this.body
+    // Of what is no text the bytes are recorded, and of a stream when they came, as the inner reader reads them.
+    if (watch !== undefined && ((method !== 'text' && method !== 'json') || isEventStream(this))) void this.body
     const promise = Reflect.apply(original, this, given)
     if (watch === undefined) return promise
     promise.then(
@@ -96,6 +102,11 @@ function hookedReader(method: Reader, original: (...given: unknown[]) => Promise
     )
     return promise
   }
+}
+
+function isEventStream(response: Response): boolean {
+  const headers: unknown = response.headers
+  return headers instanceof Headers && headers.get('content-type')?.startsWith('text/event-stream') === true
 }
 
 /**

@@ -9,6 +9,7 @@ import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-q
 import { SpoolSegment } from './spool-segment.ts'
 
 const segmentBytes = 8 * 1024 * 1024
+/** What may wait in memory: for a disk that is slower than the product, and instead of a disk that cannot be used. */
 const memoryBytes = 64 * 1024 * 1024
 
 /** Files of this process: a later one may have the same pid (in a container always). */
@@ -35,6 +36,7 @@ export class SpoolQueue implements PieceQueue {
   private readonly origin: Origin
   /** Not on disk yet. */
   private unwritten: Buffer[] = []
+  private unwrittenBytes = 0
   private writing: Promise<void> | undefined
   private readonly opened: Promise<void>
   /** Oldest first; the last one is written to. */
@@ -54,9 +56,11 @@ export class SpoolQueue implements PieceQueue {
 
   add(piece: Buffer): boolean {
     if (this.memory !== undefined) return this.inMemory(this.memory, this.memory.add(piece))
-    if (this.bytes + piece.byteLength > this.maxBytes) return false
+    const { byteLength } = piece
+    if (this.bytes + byteLength > this.maxBytes || this.unwrittenBytes + byteLength > memoryBytes) return false
     this.unwritten.push(piece)
-    this.bytes += piece.byteLength
+    this.unwrittenBytes += byteLength
+    this.bytes += byteLength
     this.count += 1
     void this.write()
     return true
@@ -123,8 +127,18 @@ export class SpoolQueue implements PieceQueue {
   private async append(): Promise<void> {
     await this.opened
     while (this.unwritten.length > 0 && this.memory === undefined) {
-      const pieces = this.unwritten.splice(0)
-      await (await this.current()).append(pieces)
+      const segment = await this.current()
+      let size = 0
+      let count = 0
+      while (count < this.unwritten.length && size < segmentBytes) size += this.unwritten[count++]?.byteLength ?? 0
+      const pieces = this.unwritten.splice(0, count)
+      try {
+        await segment.append(pieces)
+      } catch (error) {
+        this.unwritten = [...pieces, ...this.unwritten]
+        throw error
+      }
+      this.unwrittenBytes -= size
     }
   }
 

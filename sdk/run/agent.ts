@@ -4,7 +4,8 @@ import { enterFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { jsonText } from './json-value.ts'
 import { observe } from './observe.ts'
-import { type Recorder, spanKind } from './recorder.ts'
+import { spanKind } from './open-span.ts'
+import type { Recorder } from './recorder.ts'
 import type { SessionOptions } from './session.ts'
 
 /** What `hg.agent` may be told beside the function. */

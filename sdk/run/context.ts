@@ -37,6 +37,8 @@ export interface Frame {
 export interface Run {
   turn?: ModelTurn
   variants?: Record<string, string>
+  /** Digests of the files that its calls have recorded. */
+  files?: Set<string>
 }
 
 /** What `withSeam` hands to the product's run. */

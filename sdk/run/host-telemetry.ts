@@ -26,8 +26,10 @@ interface HostTelemetry {
 const spanKey = Symbol.for('OpenTelemetry Context Key SPAN')
 const suppressTracingKey = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING')
 
+const apiKey = Symbol.for('opentelemetry.js.api.1')
+
 function hostTelemetry(): HostTelemetry | undefined {
-  return Reflect.get(globalThis, Symbol.for('opentelemetry.js.api.1'))
+  return Reflect.get(globalThis, apiKey)
 }
 
 /** OpenTelemetry's own log: quiet until the host gives `diag` a logger. */

@@ -4,7 +4,8 @@ import type { Json } from '../trace/episode.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { jsonText, jsonValue } from './json-value.ts'
-import { type OpenSpan, type Recorder, spanKind } from './recorder.ts'
+import { type OpenSpan, spanKind } from './open-span.ts'
+import type { Recorder } from './recorder.ts'
 
 /** Runs `fn` and records what it gave; in a replay the tape answers instead (as JSON: a Date comes back as text). */
 export async function recordIo<Result>(

@@ -2,9 +2,7 @@
 // no exporter of the host's that would see a prompt. It never throws into the product.
 import { setImmediate, setTimeout } from 'node:timers'
 import type { SpanSink } from '../export/sink.ts'
-import { withoutKeys } from '../privacy/key-patterns.ts'
 import type { Redaction } from '../privacy/redaction.ts'
-import { genAi, homeground as names } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
 import type { Attributes, SpanRecord } from '../trace/span.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -12,31 +10,13 @@ import type { Clock } from './clock.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { activeHostSpan, diag, type StartedHostSpan } from './host-telemetry.ts'
 import type { Ids } from './ids.ts'
+import { endHostSpan, type OpenSpan, spanRecord } from './open-span.ts'
 import type { Stats } from './stats.ts'
-
-/** OTLP's SpanKind. */
-export const spanKind = { internal: 1, client: 3 } as const
 
 /** How long ended spans wait for company before they are put together. */
 const gatherMs = 20
 /** How long putting spans together may hold up the product's own work at a time. */
 const turnMs = 2
-
-/** A span that has begun. `attributes` may be filled until it is delivered. */
-export interface OpenSpan {
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId: string | undefined
-  /** An agent's span has its own frame here, so that it carries its own session and variants. */
-  frame: Frame | undefined
-  readonly hostSpan: StartedHostSpan | undefined
-  readonly startMs: number
-  readonly kind: 1 | 3
-  name: string
-  endMs: number | undefined
-  attributes: Attributes
-  error: { type: string; message: string } | undefined
-}
 
 export interface RecorderOptions {
   clock: Clock
@@ -183,7 +163,7 @@ export class Recorder {
       this.options.stats.unsampled += 1
       return
     }
-    const record = this.hand(this.record(span), span.frame)
+    const record = this.hand(spanRecord(span, this.options), span.frame)
     if (span.hostSpan !== undefined && record !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
   }
 
@@ -203,56 +183,4 @@ export class Recorder {
     if (span.hostSpan !== undefined) return (span.hostSpan.spanContext().traceFlags & 1) === 1
     return span.frame?.sampled ?? this.options.sample(span.traceId)
   }
-
-  private record(span: OpenSpan): SpanRecord {
-    const { frame } = span
-    // Messages of errors say addresses, and those may hold keys.
-    const error = span.error === undefined ? undefined : { type: span.error.type, message: withoutKeys(span.error.message) }
-    const attributes = span.attributes
-    if (frame?.session !== undefined) {
-      attributes[genAi.sessionId] = frame.session
-      attributes[genAi.conversationId] = frame.session
-    }
-    if (frame?.user !== undefined) attributes[genAi.userId] = frame.user
-    for (const [key, value] of Object.entries(frame?.tags ?? {})) attributes[names.tag + key] = value
-    for (const [key, value] of Object.entries(frame?.run?.variants ?? {})) attributes[names.variant + key] = value
-    Object.assign(attributes, frame?.replay?.state.attributes)
-    if (error !== undefined) {
-      attributes[genAi.errorType] = error.type
-      if (error.message !== '') attributes[names.errorMessage] = error.message
-    }
-    return {
-      traceId: span.traceId,
-      spanId: span.spanId,
-      ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
-      name: span.name,
-      kind: span.kind,
-      startTimeUnixNano: nanoseconds(span.startMs),
-      endTimeUnixNano: nanoseconds(span.endMs ?? span.startMs),
-      attributes,
-      status: error === undefined ? { code: 0 } : { code: 2, message: error.message },
-      events: [],
-      resource: this.options.resource,
-      scope: this.options.scope,
-    }
-  }
-}
-
-function nanoseconds(ms: number): bigint {
-  // A double holds today's microseconds exactly, not its nanoseconds.
-  return BigInt(Math.round(ms * 1000)) * 1000n
-}
-
-function endHostSpan(span: StartedHostSpan, record: SpanRecord, endMs: number | undefined): void {
-  span.updateName(record.name)
-  for (const [key, value] of Object.entries(record.attributes)) {
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') span.setAttribute(key, value)
-    else if (Array.isArray(value))
-      span.setAttribute(
-        key,
-        value.filter((item) => typeof item === 'string'),
-      )
-  }
-  if (record.status.code === 2) span.setStatus({ code: 2, message: record.status.message ?? '' })
-  span.end(endMs)
 }

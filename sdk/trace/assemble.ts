@@ -3,6 +3,7 @@ import { sha256Hex } from './canonical-json.ts'
 import { withChosenOutputs } from './chosen-output.ts'
 import { dialectOf } from './dialects/index.ts'
 import type { Episode, EpisodeSource, Feedback, Step } from './episode.ts'
+import { expandFiles } from './expand-files.ts'
 import { foldAttempts } from './fold-attempts.ts'
 import type { FeedbackRow, SpanRow } from './row.ts'
 import { compare, SpanTree } from './span-tree.ts'
@@ -26,7 +27,7 @@ interface Assembled {
 }
 
 function assembleTrace(rows: readonly SpanRow[], feedback: readonly FeedbackRow[]): Episode[] {
-  const tree = new SpanTree(withoutEchoes(rows))
+  const tree = new SpanTree(expandFiles(withoutEchoes(rows)))
   const groups = groupBy(tree.inOrder(), (row) => tree.topAgentOf(row)?.spanId ?? '')
   const loose = (groups.get('') ?? []).filter((row) => row.kind !== 'other')
   groups.delete('')

@@ -91,6 +91,8 @@ export const homeground = {
   /** Assembled, in the shape of the unstreamed response. */
   responseBody: 'homeground.response.body',
   partial: 'homeground.partial',
+  /** Content type of a response's body that was not recorded, since it is no text that is understood. */
+  responseOmitted: 'homeground.response.omitted',
   /** Milliseconds from the request to the first chunk of a stream. */
   firstChunkMs: 'homeground.first_chunk_ms',
   /** 1 for the first HTTP attempt. */

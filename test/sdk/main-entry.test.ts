@@ -35,7 +35,7 @@ describe('the main entry', () => {
     }
     follow(path.join(root, 'dist/index.js'))
     expect(files.size).toBeLessThanOrEqual(8)
-    expect([...named].filter((name) => !/^node:(async_hooks|fs\/promises|os|path|timers)$/.test(name))).toEqual([])
+    expect([...named].filter((name) => !/^node:(async_hooks|buffer|fs\/promises|os|path|timers)$/.test(name))).toEqual([])
   })
 
   it('has one copy of what it shares with the other entries', () => {

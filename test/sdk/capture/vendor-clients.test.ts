@@ -156,8 +156,8 @@ async function use(vendor: Vendor, prepare: (client: object) => object) {
   }
 }
 
-describe('a stream framed as nobody here knows it', () => {
-  it('passes through untouched: Bedrock’s binary events', async () => {
+describe('a stream in AWS’s framing', () => {
+  it('passes through untouched, and is recorded as the unstreamed answer: Bedrock’s binary events', async () => {
     const events = [
       {
         type: 'message_start',
@@ -199,6 +199,12 @@ describe('a stream framed as nobody here knows it', () => {
     expect(exporter.spans.map(({ name, status, attributes }) => [name, status.code, attributes['homeground.partial']])).toEqual([
       ['chat anthropic.c', 0, undefined],
     ])
+    expect(JSON.parse(String(exporter.spans[0]?.attributes['homeground.response.body']))).toMatchObject({
+      id: 'msg_1',
+      content: [{ type: 'text', text: 'It is on its way.' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 3, output_tokens: 5 },
+    })
     expect(hg.stats()).toMatchObject({ openSpans: 0, internalErrors: 0 })
   })
 })
