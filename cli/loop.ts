@@ -2,11 +2,10 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { HomegroundError, parseInput, parseJson } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
-import { type LoopFile, type LoopResult, LoopState, loopFileSchema, planIteration, runLoop } from '../tune/loop/index.ts'
+import { type LoopFile, type LoopResult, LoopState, loopFileSchema, planIteration, runLoop, runOnSchedule } from '../tune/loop/index.ts'
 import { durationOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
 import { homegroundFolder } from './run-folder-option.ts'
@@ -35,21 +34,20 @@ export function register(program: Command): void {
         return
       }
       const signal = interruptSignal()
-      for (;;) {
-        const result = await runLoop(loop, {
+      const print = (result: LoopResult): void => {
+        process.stdout.write(wantsJson(command) ? `${JSON.stringify(result)}\n` : resultText(result))
+      }
+      const once = (): Promise<LoopResult> =>
+        runLoop(loop, {
           folder,
           signal,
           homeground: (given) => homeground(given, options.folder, signal),
           onStep: (step, iteration, given) => process.stderr.write(`[${iteration}] ${step}: homeground ${inert(given.join(' '))}\n`),
         })
-        process.stdout.write(wantsJson(command) ? `${JSON.stringify(result)}\n` : resultText(result))
-        if (options.every === undefined || result.end !== 'no-new-episodes') {
-          if (!result.iterations.some((each) => each.outcome === 'promoted')) process.exitCode = 1
-          return
-        }
-        await sleep(options.every, undefined, { signal }).catch(() => {})
-        if (signal.aborted) return
-      }
+      const result =
+        options.every === undefined ? await once() : await runOnSchedule(once, { everyMs: options.every, signal, onResult: print })
+      if (options.every === undefined) print(result)
+      if (!result.iterations.some((each) => each.outcome === 'promoted')) process.exitCode = 1
     })
 }
 
@@ -85,7 +83,12 @@ function planText(loop: LoopFile, folder: string, json: boolean): string {
   const iteration = past.length + 1
   const live = past.findLast((each) => each.outcome === 'promoted')?.candidate ?? loop.tune.base
   const took = past.at(-1)?.seconds ?? {}
-  const steps = planIteration(loop, { folder: path.join(folder, String(iteration).padStart(3, '0')), live })
+  const played = past.findLast((each) => each.rollouts !== undefined)?.rollouts
+  const steps = planIteration(loop, {
+    folder: path.join(folder, String(iteration).padStart(3, '0')),
+    live,
+    ...(played === undefined ? {} : { played }),
+  })
   if (json) return `${JSON.stringify({ iteration, live, steps, tookLastTime: took })}\n`
   const rows = steps.map(({ name, command, cost }) => [
     name,

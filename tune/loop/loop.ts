@@ -69,13 +69,17 @@ async function iterate(loop: LoopFile, place: Place): Promise<Iteration | undefi
   let episodes = 0
   let outcome: Iteration['outcome'] = 'promoted'
   let scores: Iteration['scores']
+  let rollouts: Iteration['rollouts']
   for (const step of planIteration(loop, { folder, live })) {
     const printed = await runStep(step.name, step.command, { ...place, progress, now })
     if (step.name === 'collect') {
       episodes = episodesOf(printed, loop.collect.project)
       const before = past.at(-1)?.episodes ?? 0
-      if (episodes - before < loop.collect.newEpisodes && past.length > 0) return undefined
+      // An iteration that is under way is gone on with, whatever has been forgotten since.
+      const begun = Object.keys(progress.done).length > 0
+      if (episodes - before < loop.collect.newEpisodes && past.length > 0 && !begun) return undefined
     }
+    if (step.name === 'rollouts') rollouts = rolloutsOf(printed)
     if (step.name === 'select' || step.name === 'gate') scores = scoresOf(printed)
     if (!isYes(step.name, printed)) {
       outcome = endingSteps.find((each) => each === step.name) ?? 'gate'
@@ -92,6 +96,7 @@ async function iterate(loop: LoopFile, place: Place): Promise<Iteration | undefi
     baseline: live,
     candidate: files.model,
     ...(scores === undefined ? {} : { scores }),
+    ...(rollouts === undefined ? {} : { rollouts }),
     seconds,
   }
 }
@@ -138,6 +143,9 @@ function parsePrinted(stdout: string, code: number): Json {
 
 const answered = z.looseObject({ code: z.number() })
 const counted = z.looseObject({ value: z.array(z.looseObject({ project: z.string(), episodes: z.number() })) })
+const played = z.looseObject({
+  value: z.looseObject({ arms: z.array(z.looseObject({ rollouts: z.number(), costUsd: z.number().optional() })) }),
+})
 const gated = z.looseObject({
   value: z.looseObject({
     baseline: z.looseObject({ score: z.number().nullable() }),
@@ -147,6 +155,15 @@ const gated = z.looseObject({
 
 function episodesOf(printed: Json, project: string): number {
   return counted.safeParse(printed).data?.value.find((each) => each.project === project)?.episodes ?? 0
+}
+
+/** Of all arms; without a cost where one arm's price is not known. */
+function rolloutsOf(printed: Json): Iteration['rollouts'] {
+  const arms = played.safeParse(printed).data?.value.arms
+  if (arms === undefined) return undefined
+  const costs = arms.flatMap(({ costUsd }) => (costUsd === undefined ? [] : [costUsd]))
+  const count = arms.reduce((sum, arm) => sum + arm.rollouts, 0)
+  return costs.length < arms.length ? { count } : { count, costUsd: costs.reduce((sum, cost) => sum + cost, 0) }
 }
 
 function scoresOf(printed: Json): Iteration['scores'] {

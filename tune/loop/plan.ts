@@ -1,12 +1,14 @@
 // The commands of one iteration, from loop.json. Each is one that a person could type; each goes on where it stopped when it is run again.
 import path from 'node:path'
-import type { CommandOptions, LoopFile, PlannedStep } from './types.ts'
+import type { CommandOptions, Iteration, LoopFile, PlannedStep } from './types.ts'
 
 export interface IterationPlace {
   /** Of this iteration. */
   folder: string
   /** What is live: the model that was promoted last, else the base. */
   live: string
+  /** What the rollouts of an earlier iteration cost. */
+  played?: NonNullable<Iteration['rollouts']>
 }
 
 export interface IterationFiles {
@@ -30,12 +32,11 @@ export function iterationFiles(folder: string): IterationFiles {
   }
 }
 
-/** In order. @param known what earlier iterations tell of costs */
-export function planIteration(loop: LoopFile, place: IterationPlace, known: { rollouts?: string } = {}): PlannedStep[] {
+/** In order. */
+export function planIteration(loop: LoopFile, place: IterationPlace): PlannedStep[] {
   const files = iterationFiles(place.folder)
   const settings = Object.entries(loop.tune.settings).map(([field, value]) => `${field}=${value}`)
   const sides = ['--baseline', place.live, '--candidate', files.model, ...flags(loop.gate.options)]
-  const played = known.rollouts ?? 'known after the first iteration'
   const steps: PlannedStep[] = [
     { name: 'collect', command: ['--json', 'traces', 'list'], cost: 'nothing' },
     {
@@ -60,7 +61,7 @@ export function planIteration(loop: LoopFile, place: IterationPlace, known: { ro
     steps.push({
       name: 'rollouts',
       command: ['--json', 'run', files.environment, '--split', 'train', '--out', files.rollouts, ...flags(loop.rollouts)],
-      cost: `each training task, by each arm, each repeat: ${played}`,
+      cost: `each training task, by each arm, each repeat: ${costOf(place.played)}`,
     })
   }
   return [
@@ -98,6 +99,12 @@ export function planIteration(loop: LoopFile, place: IterationPlace, known: { ro
       cost: 'each test task, by both models',
     },
   ]
+}
+
+function costOf(played: IterationPlace['played']): string {
+  if (played === undefined) return 'known after the first iteration'
+  const price = played.costUsd === undefined ? 'price not known' : `$${played.costUsd.toFixed(2)}`
+  return `${played.count} rollouts, ${price}, in an earlier iteration`
 }
 
 function flags(options: CommandOptions): string[] {

@@ -67,6 +67,8 @@ export const iterationSchema = z.strictObject({
   baseline: z.string(),
   candidate: z.string(),
   scores: z.strictObject({ baseline: z.number().nullable(), candidate: z.number().nullable() }).exactOptional(),
+  /** How many were played for rows, and what they cost, where prices are known. */
+  rollouts: z.strictObject({ count: z.int().nonnegative(), costUsd: z.number().nonnegative().exactOptional() }).exactOptional(),
   seconds: z.record(z.string(), z.number()),
 })
 export type Iteration = z.infer<typeof iterationSchema>

@@ -159,6 +159,35 @@ describe('runLoop', () => {
     }
   })
 
+  it('goes on with an iteration that is under way though episodes were forgotten meanwhile', async () => {
+    let episodes = 60
+    let broken = false
+    const { ran, homeground } = fake({ tune: () => (broken ? { code: 3 } : {}) }, () => episodes)
+    await run(homeground)
+    episodes = 75
+    broken = true
+    await expect(run(homeground)).rejects.toMatchObject({ code: 'step-failed' })
+    episodes = 5
+    broken = false
+    ran.length = 0
+    expect((await run(homeground)).iterations.map((each) => each.outcome)).toEqual(['promoted', 'promoted'])
+    expect(ran.slice(0, 4)).toEqual(['traces', 'tune', 'select', 'gate'])
+  })
+
+  it('notes what rollouts cost, and no sum where one price is not known', async () => {
+    let episodes = 60
+    let arms: object[] = [
+      { rollouts: 40, costUsd: 1.5 },
+      { rollouts: 40, costUsd: 0.25 },
+    ]
+    const { homeground } = fake({ run: () => ({ value: { arms } }) }, () => episodes)
+    await run(homeground)
+    episodes = 80
+    arms = [{ rollouts: 40, costUsd: 1.5 }, { rollouts: 2 }]
+    const { iterations } = await run(homeground)
+    expect(iterations.map(({ rollouts }) => rollouts)).toEqual([{ count: 80, costUsd: 1.75 }, { count: 42 }])
+  })
+
   it('stops between steps when it is interrupted', async () => {
     const stop = new AbortController()
     const { homeground } = fake(
@@ -188,6 +217,25 @@ describe('homeground loop', () => {
     expect(ended.stdout).toContain('homeground --json env build desk --project p')
     expect(ended.stdout).toContain('each test task, by both models')
     expect(fs.readdirSync(folder)).toEqual(['loop.json'])
+  })
+
+  it('says on a dry run what the rollouts of the last iteration cost, and how long its steps took', () => {
+    const rollouts = { arm: ['expert=gpt-4o'] }
+    const file = { name: 'desk', collect: { project: 'p' }, tune: { base: 'models/base' }, rollouts }
+    fs.writeFileSync(path.join(folder, 'loop.json'), JSON.stringify(file))
+    const loops = path.join(folder, '.homeground', 'loops', 'desk')
+    fs.mkdirSync(loops, { recursive: true })
+    const at = '2026-12-02T00:00:00.000Z'
+    const done = { iteration: 1, startedAt: at, endedAt: at, episodes: 60, outcome: 'promoted', baseline: 'models/base', candidate: 'm1' }
+    fs.writeFileSync(
+      path.join(loops, 'ledger.jsonl'),
+      `${JSON.stringify({ ...done, rollouts: { count: 80, costUsd: 1.75 }, seconds: { tune: 61.2 } })}\n`,
+    )
+    const { stdout, status, stderr } = homeground('loop.json', '--dry-run')
+    expect(status, stderr).toBe(0)
+    expect(stdout).toContain('iteration 2 of desk, against m1; nothing is run')
+    expect(stdout).toContain('80 rollouts, $1.75, in an earlier iteration')
+    expect(stdout).toMatch(/tune +61 s/)
   })
 
   it('refuses a loop.json that it does not know, with exit code 2', () => {

@@ -1,4 +1,4 @@
-"""DPO, KTO and distillation in a few steps each: they learn what they are for, and DPO goes on bit for bit after a cut."""
+"""DPO, KTO and distillation in a few steps each: they learn what they are for, and DPO goes on bit for bit after a kill -9."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 
 import pytest
 from conftest import conversation, told, write_settings
-from test_sft import stop_at
+from test_sft import kill_after
 
 from homeground_tune.run import run
 
@@ -23,18 +23,16 @@ def settings(tmp_path, tiny, rows, recipe, output="out", **fields):
     return write_settings(tmp_path, **{**defaults, "optimizer": optimizer, "checkpoints": {"everySteps": 3}, **fields})
 
 
-def test_dpo_tells_the_better_answer_and_goes_on_bit_for_bit_after_a_cut(tmp_path, tiny, write_rows, events, monkeypatch):
+def test_dpo_tells_the_better_answer_and_goes_on_bit_for_bit_after_kill_9(tmp_path, tiny, write_rows, events):
     rows = write_rows([pair(number) for number in range(12)])
     run(settings(tmp_path, tiny, rows, "dpo", "whole"), events)
     steps = told(events, "step")
     assert steps[-1]["preferenceAccuracy"] > 0.9
     assert steps[-1]["loss"] < steps[0]["loss"] * 0.5
     halted = settings(tmp_path, tiny, rows, "dpo", "halted")
-    stop_at(monkeypatch, 5)
-    with pytest.raises(KeyboardInterrupt):
-        run(halted, events)
-    monkeypatch.undo()
+    kill_after(halted, 5)
     run(halted, events)
+    assert told(events, "training")[-1]["resumedFrom"] == "checkpoint-3"
     whole, resumed = ((tmp_path / name / "adapter" / "adapter_model.safetensors").read_bytes() for name in ("whole", "halted"))
     assert resumed == whole
 
