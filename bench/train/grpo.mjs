@@ -55,8 +55,8 @@ async function warm() {
   const batch = [
     'optimizer.batchSize=8',
     'optimizer.perDeviceBatch=8',
-    'optimizer.epochs=40',
-    'optimizer.learningRate=0.005',
+    'optimizer.epochs=80',
+    'optimizer.learningRate=0.003',
     'optimizer.sharePrefix=on',
   ]
   const set = ['--set', 'method=full', 'checkpoints.everySteps=1000', ...batch]
@@ -65,8 +65,10 @@ async function warm() {
 
 async function train(seed) {
   const output = path.join(work, `seed-${seed}`)
-  const step = ['rollouts.tasksPerStep=2', 'optimizer.perDeviceBatch=16', 'rollouts.turnTokens=32', 'rollouts.rolloutTokens=600']
-  const optimizer = ['optimizer.learningRate=0.001', 'optimizer.schedule=constant', 'optimizer.warmupShare=0']
+  // Five of the ten words a step, so that a step's mean is not a matter of which two were drawn; and no word rests, or the last steps would play those alone that are not found yet.
+  const step = ['rollouts.tasksPerStep=5', 'rollouts.curriculum=false', 'optimizer.perDeviceBatch=40']
+  const length = ['rollouts.turnTokens=32', 'rollouts.rolloutTokens=600']
+  const optimizer = ['optimizer.learningRate=0.001', 'optimizer.schedule=constant_with_warmup', 'optimizer.warmupShare=0.1']
   const set = [
     '--set',
     'method=full',
@@ -74,6 +76,7 @@ async function train(seed) {
     `optimizer.maxSteps=${values.steps}`,
     'checkpoints.everySteps=20',
     ...step,
+    ...length,
     ...optimizer,
   ]
   const started = performance.now()

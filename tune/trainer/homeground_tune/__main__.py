@@ -39,7 +39,8 @@ def main() -> None:
             if arguments.which == "tiny":
                 from .tiny import make_tiny
 
-                make_tiny(arguments.folder, texts=None if arguments.texts is None else [open(arguments.texts, encoding="utf-8").read()])
+                texts = None if arguments.texts is None else [open(arguments.texts, encoding="utf-8").read()]
+                make_tiny(arguments.folder, texts=texts, spread=0.125)
             else:
                 from .smollm2 import make_smollm2
 
