@@ -14,7 +14,10 @@ tokenizer = AutoTokenizer.from_pretrained(model)
 tokenizer.chat_template = get_training_chat_template(tokenizer) or tokenizer.chat_template
 with open(rows, encoding="utf-8") as lines:
     values = [json.loads(line) for line in lines]
-wrapped = [{**row, "tools": [{"type": "function", "function": tool} for tool in row.get("tools", [])]} for row in values]
+wrapped = [
+    {**row, "tools": [tool if "function" in tool else {"type": "function", "function": tool} for tool in row.get("tools", [])]}
+    for row in values
+]
 trainer = SFTTrainer(
     model=AutoModelForCausalLM.from_pretrained(model),
     args=SFTConfig(
