@@ -51,7 +51,10 @@ export function register(program: Command): void {
   traces
     .command('show')
     .description('a readable episode in the terminal')
-    .argument('<id>', 'an episode id, or a trace id for all episodes of the trace')
+    .argument(
+      '<id>',
+      'an episode id, or a trace id for all episodes of the trace; of a trace id the first characters are enough where no other begins so',
+    )
     .addOption(folderOption())
     .option('--project <NAME>', 'look in this project only')
     .action(async (id: string, options: { folder?: string; project?: string }, command: Command) => {
@@ -122,6 +125,13 @@ async function find(store: Store, id: string, project: string | undefined): Prom
   for (const name of projects) {
     const episodes = await store.episode(name, id)
     if (episodes.length > 0) return episodes
+  }
+  const [only, ...others] = id.length < 32 && /^[0-9a-f]+$/.test(id) ? await store.tracesBeginning(id, project) : []
+  if (only !== undefined && others.length === 0) return await store.episode(only.project, only.trace)
+  if (only !== undefined) {
+    throw new HomegroundError('invalid-argument', `several traces begin with ${inert(id)}`, {
+      hint: `give more of one of ${[only, ...others].map(({ trace }) => trace).join(', ')}`,
+    })
   }
   throw new HomegroundError(
     'not-found',

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { connect } from './connection.ts'
 import { backupsFolder, startEngine } from './embedded/index.ts'
+import { makeFolder } from './make-folder.ts'
 import { migrate } from './migrate.ts'
 import { engineFolder } from './settings.ts'
 
@@ -63,7 +64,7 @@ export async function restoreStore(file: string, { folder, database }: BackupOpt
   fs.rmSync(beside, { recursive: true, force: true })
   try {
     await restoreInto(beside, source, database)
-    fs.mkdirSync(home, { recursive: true, mode: 0o700 })
+    makeFolder(home, { mode: 0o700 })
     fs.renameSync(dataOf(beside), dataOf(home))
   } finally {
     fs.rmSync(beside, { recursive: true, force: true })
@@ -98,7 +99,7 @@ async function restoreInto(home: string, source: string, database: string): Prom
 function moveWhole(from: string, to: string): void {
   const beside = `${to}.partial`
   try {
-    fs.mkdirSync(path.dirname(to), { recursive: true })
+    makeFolder(path.dirname(to))
     if (isLinked(from, to)) return
     fs.copyFileSync(from, beside)
     const written = fs.openSync(beside, 'r')

@@ -88,6 +88,7 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
       const exact = episodes.filter(({ id }) => id === idOrTrace)
       return exact.length > 0 && trace !== idOrTrace ? exact : episodes
     },
+    tracesBeginning: (prefix, project) => tracesBeginning(connection, prefix, project),
     traces: (query) => readSummaries(connection, query),
     spans: (project, traceIds) => readSpans(connection, project, traceIds),
     feedback: (project, traceIds) => readFeedback(connection, project, traceIds),
@@ -165,4 +166,13 @@ async function traceOf(connection: Connection, project: string, idOrTrace: strin
     if (found[0] !== undefined) return z.object({ trace_id: z.string() }).parse(found[0]).trace_id
   }
   return undefined
+}
+
+async function tracesBeginning(connection: Connection, prefix: string, project?: string): Promise<{ project: string; trace: string }[]> {
+  const found = await connection.rows(
+    `SELECT DISTINCT project, trace_id AS trace FROM span_heads WHERE startsWith(trace_id, {prefix:String})
+     ${project === undefined ? '' : 'AND project = {project:String}'} ORDER BY trace, project LIMIT 10`,
+    { prefix, ...(project === undefined ? {} : { project }) },
+  )
+  return found.map((row) => z.object({ project: z.string(), trace: z.string() }).parse(row))
 }

@@ -23,6 +23,8 @@ export interface Store {
   episodes(query: EpisodeQuery): AsyncIterable<Episode>
   /** The episode with this id, or all of the trace with this id. Empty where there is none. */
   episode(project: string, idOrTrace: string): Promise<Episode[]>
+  /** Traces whose id begins so, ten at most, by id. @default every project */
+  tracesBeginning(prefix: string, project?: string): Promise<{ project: string; trace: string }[]>
   /** One line an episode, newest first; reads no body. */
   traces(query: EpisodeQuery): Promise<TraceSummary[]>
   /** The span rows of these traces, in start order. */

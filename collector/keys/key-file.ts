@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { makeFolder } from '../../store/index.ts'
 
 export const rights = ['ingest', 'read'] as const
 export type Right = (typeof rights)[number]
@@ -84,7 +85,7 @@ function hashOf(text: string): string {
 }
 
 function writeKeys(file: string, keys: readonly Key[]): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(path.dirname(file), { mode: 0o700 })
   const next = `${file}.${process.pid}.next`
   fs.writeFileSync(next, `${JSON.stringify({ format: 1, keys }, null, 2)}\n`, { mode: 0o600 })
   fs.renameSync(next, file)

@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { HomegroundError } from '@homeground/sdk/trace'
+import { makeFolder } from '../make-folder.ts'
 import { type EngineAddress, readAddress, retire } from './address.ts'
 import { answers } from './answers.ts'
 import { freePort } from './free-port.ts'
@@ -122,7 +123,7 @@ function engineProcess(): string {
 
 function openFolder(folder: string): Lease {
   try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, { mode: 0o700 })
     return takeLease(folder)
   } catch (error) {
     throw new HomegroundError('folder-unwritable', `the engine folder ${folder} cannot be written: ${reason(error)}`, {

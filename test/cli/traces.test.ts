@@ -89,6 +89,21 @@ describe.skipIf(engineIsMissing)('homeground traces', { timeout: 120_000 }, () =
     expect(episode.steps.map(({ kind }) => kind)).toEqual(['tool', 'model'])
   })
 
+  test('show takes the first characters of a trace id, and names the traces where several begin so', async () => {
+    const store = await openStore({ folder: engine.folder, environment: {} })
+    await store.insertSpans([
+      spanRow({ project: 'prefix', traceId: `abc1${traceId(2).slice(4)}` }),
+      spanRow({ project: 'prefix', traceId: `abc2${traceId(2).slice(4)}` }),
+    ])
+    await store.close()
+    expect((await run('show', 'ABC1', '--json')).stdout).toContain(`abc1${traceId(2).slice(4)}`)
+    const several = await run('show', 'abc')
+    expect(several).toMatchObject({ code: 2, stdout: '' })
+    expect(several.stderr).toContain(`several traces begin with abc`)
+    expect(several.stderr).toContain(`abc2${traceId(2).slice(4)}`)
+    expect((await run('show', 'abc1', '--project', 'shop')).stderr).toContain('not-found')
+  })
+
   test('show says not-found with exit 2 for an id that is not there', async () => {
     const { code, stderr } = await run('show', traceId(99))
     expect(code).toBe(2)

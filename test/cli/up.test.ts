@@ -156,3 +156,10 @@ test('a folder that cannot be written is named, with exit 2', async () => {
   expect(code).toBe(2)
   expect(stderr).toContain('errors.md#folder-unwritable')
 })
+
+test.skipIf(process.platform !== 'linux')('a folder that the kernel refuses to make is named too, and waited for by nobody', async () => {
+  if (engineIsMissing) return
+  const { code, stderr } = await homegroundCommand(['traces', 'list', '--folder', '/proc/x/y'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('errors.md#folder-unwritable')
+})

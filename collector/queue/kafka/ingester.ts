@@ -4,12 +4,12 @@
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
 import type { Log } from '../../http/types.ts'
 import type { KafkaOptions } from './options.ts'
-import { PartJoiner } from './parts.ts'
 import type { RowSink } from './row-sink.ts'
 import { slicesOf } from './slices.ts'
+import { giveUp, lookAfterIdle, PartitionState } from './unfinished-values.ts'
 
-export interface IngesterOptions extends Pick<KafkaOptions, 'topic' | 'group' | 'sessionTimeoutMs'> {
-  sink: Pick<RowSink, 'store'>
+export interface IngesterOptions extends Pick<KafkaOptions, 'topic' | 'group' | 'sessionTimeoutMs' | 'partsDeadlineMs'> {
+  sink: Pick<RowSink, 'store'> & Partial<Pick<RowSink, 'layAside'>>
   log: Log
   /** Messages that are stored and committed together. @default as many as fit */
   sliceMessages?: number
@@ -27,7 +27,7 @@ export interface Ingester {
 export interface IngesterCounts {
   messages: number
   rebuilds: number
-  /** Values whose parts never all came; none of them was acknowledged. */
+  /** Values whose parts never all came, laid aside; none of them was acknowledged. */
   abandoned: number
 }
 
@@ -83,7 +83,7 @@ interface Member {
 
 async function joinGroup(
   kafka: Kafka,
-  { topic, group, sessionTimeoutMs, sink, log, sliceMessages }: IngesterOptions,
+  { topic, group, sessionTimeoutMs, partsDeadlineMs, sink, log, sliceMessages }: IngesterOptions,
   counts: IngesterCounts,
   on: { onState(ready: boolean): void; onDead(reason: string): void },
 ): Promise<Member> {
@@ -101,10 +101,11 @@ async function joinGroup(
     retry: { initialRetryTime: 200, maxRetryTime: 2_000, retries: 8 },
   })
   const leaving = new AbortController()
-  const joiners = new Map<number, PartJoiner>()
+  const partitions = new Map<number, PartitionState>()
+  const unfinished = { topic, partsDeadlineMs, sink, log, leaving: leaving.signal }
   consumer.on(consumer.events.GROUP_JOIN, () => {
     // Reading begins anew at the committed offsets, where every part is that is still needed.
-    joiners.clear()
+    partitions.clear()
     on.onState(true)
   })
   consumer.on(consumer.events.CRASH, ({ payload }: ConsumerCrashEvent) => {
@@ -118,20 +119,26 @@ async function joinGroup(
     eachBatchAutoResolve: false,
     partitionsConsumedConcurrently: 64,
     eachBatch: async (payload) => {
-      const joiner = joiners.get(payload.batch.partition) ?? new PartJoiner()
-      joiners.set(payload.batch.partition, joiner)
-      counts.messages += await takeBatch(payload, joiner, { sink, sliceMessages, leaving: leaving.signal, heartbeatInterval })
-      const abandoned = joiner.giveUp(Number(payload.batch.messages.at(-1)?.timestamp ?? 0))
-      if (abandoned === 0) return
-      counts.abandoned += abandoned
-      log.warn(
-        { abandoned, partition: payload.batch.partition },
-        'values without all their parts given up; their senders were never answered',
-      )
+      const { partition, messages } = payload.batch
+      const state = partitions.get(partition) ?? new PartitionState()
+      partitions.set(partition, state)
+      state.isBusy = true
+      try {
+        counts.abandoned += await giveUp(partition, state, { log: Number(messages[0]?.timestamp ?? 0) }, unfinished)
+        counts.messages += await takeBatch(payload, state, { sink, sliceMessages, leaving: leaving.signal, heartbeatInterval })
+      } finally {
+        state.isBusy = false
+        state.idleSince = performance.now()
+      }
     },
+  })
+  const stopLooking = lookAfterIdle(partitions, unfinished, async (partition, offset, abandoned) => {
+    counts.abandoned += abandoned
+    await consumer.commitOffsets([{ topic, partition, offset: String(offset) }])
   })
   return {
     leave: async () => {
+      stopLooking()
       leaving.abort()
       on.onState(false)
       await consumer.disconnect().catch(() => {})
@@ -142,7 +149,7 @@ async function joinGroup(
 /** Slice by slice: store, then commit. Returns early, with nothing lost, where the partition is no longer ours. @returns how many messages were taken */
 async function takeBatch(
   { batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: EachBatchPayload,
-  joiner: PartJoiner,
+  state: PartitionState,
   {
     sink,
     sliceMessages,
@@ -161,7 +168,7 @@ async function takeBatch(
     const stop = () => giveUp.abort()
     leaving.addEventListener('abort', stop)
     try {
-      const work = sink.store({ topic: batch.topic, partition: batch.partition, messages: slice, joiner }, giveUp.signal)
+      const work = sink.store({ topic: batch.topic, partition: batch.partition, messages: slice, joiner: state.joiner }, giveUp.signal)
       await beatingUntil(work, heartbeat, heartbeatInterval)
       if (giveUp.signal.aborted) return taken
     } catch (error) {
@@ -170,11 +177,10 @@ async function takeBatch(
     } finally {
       leaving.removeEventListener('abort', stop)
     }
-    joiner.settle()
-    const last = offsetAfter(slice)
-    resolveOffset(String(last - 1n))
-    const earliest = joiner.earliestOffset()
-    const offset = String(earliest === undefined || earliest > last ? last : earliest)
+    state.joiner.settle()
+    state.next = offsetAfter(slice)
+    resolveOffset(String(state.next - 1n))
+    const offset = String(state.committable)
     await commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions: [{ partition: batch.partition, offset }] }] })
     await heartbeat()
     taken += slice.length

@@ -126,7 +126,7 @@ function ingestMetrics({ ingester, sink }: { ingester: Ingester; sink: RowSink }
     counter('rows', 'Rows put into the store, those that were read twice counted twice.', rows),
     counter('dead_letters', 'Rows or messages that could not be stored; homeground dlq list shows them.', deadLetters),
     counter('consumer_rebuilds', 'Consumers that ended for good and were replaced.', rebuilds),
-    counter('abandoned_payloads', 'Values whose parts never all came; none of them was acknowledged.', abandoned),
+    counter('abandoned_payloads', 'Values whose parts never all came, now dead letters; none of them was acknowledged.', abandoned),
   ]
 }
 

@@ -94,7 +94,14 @@ async function beginAtEnd(admin: ReturnType<Kafka['admin']>, { topic, group }: R
 
 async function startReceiving(
   kafka: Kafka,
-  { topic, group, handle, log, sessionTimeoutMs }: Receiving & { log: Log; sessionTimeoutMs: number },
+  {
+    topic,
+    group,
+    handle,
+    log,
+    sessionTimeoutMs,
+    partsDeadlineMs,
+  }: Receiving & Pick<KafkaOptions, 'sessionTimeoutMs' | 'partsDeadlineMs'> & { log: Log },
 ): Promise<{ close(): Promise<void> }> {
   const sink: Pick<RowSink, 'store'> = {
     store: async ({ messages, joiner, partition }, signal) => {
@@ -110,6 +117,6 @@ async function startReceiving(
       }
     },
   }
-  const receiver = await startIngester(kafka, { topic, group, sessionTimeoutMs, sink, log, sliceMessages: 1 })
+  const receiver = await startIngester(kafka, { topic, group, sessionTimeoutMs, partsDeadlineMs, sink, log, sliceMessages: 1 })
   return { close: () => receiver.close() }
 }

@@ -15,6 +15,7 @@ export interface KafkaOptions {
   maxMessageBytes: number
   sessionTimeoutMs: number
   publishDeadlineMs: number
+  partsDeadlineMs: number
   tls: { ca?: string; cert?: string; key?: string } | undefined
   sasl: { mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'; username: string; password: string } | undefined
 }
@@ -47,6 +48,7 @@ export function kafkaOptions(settings: KafkaSettings): KafkaOptions | undefined 
     maxMessageBytes: settings.HOMEGROUND_KAFKA_MAX_MESSAGE_BYTES,
     sessionTimeoutMs: settings.HOMEGROUND_KAFKA_SESSION_SECONDS * 1000,
     publishDeadlineMs: settings.HOMEGROUND_KAFKA_PUBLISH_SECONDS * 1000,
+    partsDeadlineMs: settings.HOMEGROUND_KAFKA_PARTS_SECONDS * 1000,
     tls,
     sasl,
   }

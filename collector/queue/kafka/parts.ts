@@ -1,5 +1,6 @@
 // A value over the broker's limit travels as parts in one partition, and is put together again by whoever reads that partition. Parts may come twice, in any order and
-// between others; what is missing parts for longer than a sender ever tries was never acknowledged, and is given up.
+// between others; what is missing parts for longer than a sender ever tries was never acknowledged:
+// it becomes a dead letter, so that it does not hold its partition's commit.
 import { randomUUID } from 'node:crypto'
 import type { IHeaders } from 'kafkajs'
 
@@ -7,8 +8,6 @@ import type { IHeaders } from 'kafkajs'
 const payloadHeader = 'homeground-payload'
 /** Header: `2/5`, the second of five. */
 const partHeader = 'homeground-part'
-/** No sender tries for so long. */
-const giveUpAfterMs = 10 * 60_000
 /** So many finished values are remembered, so that a part that comes again is known for what it is. */
 const remembered = 1_000
 /** More would be no payload of ours: a body is 512 MiB at most. */
@@ -32,6 +31,7 @@ export function splitIntoParts(value: Buffer, maxBytes: number): Part[] {
 /** What the joiner is shown of a message. */
 export interface PartMessage {
   headers?: IHeaders | undefined
+  key?: Buffer | null
   value: Buffer | null
   offset: string
   /** Milliseconds since the epoch, as the broker has it. */
@@ -43,12 +43,39 @@ interface Unfinished {
   missing: number
   firstOffset: bigint
   firstTime: number
+  /** When its first part was read here. */
+  readAt: number
+  trace: string
+}
+
+/** A value of which some parts never came. */
+export interface AbandonedValue {
+  payload: string
+  /** Of its first part. */
+  offset: bigint
+  trace: string
+  /** What there is of it, in order. */
+  value: Buffer
+  parts: number
+  of: number
+}
+
+/** `log`: milliseconds since the epoch, of the newest message that was read. `read`: monotonic milliseconds, of now; given where all that there is has been read. */
+export interface PartClock {
+  log: number
+  read?: number
 }
 
 /** Puts together the parts of one partition. What is whole stays until `settle`, so that a slice can be read again. */
 export class PartJoiner {
   readonly #open = new Map<string, Unfinished>()
   readonly #settled = new Set<string>()
+  readonly #now: () => number
+
+  /** `now`: monotonic milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
 
   /** The message's value; for a part the whole value with its last part, undefined before and where it has been settled. @throws Error for headers that make no sense */
   add(message: PartMessage): Buffer | undefined {
@@ -63,6 +90,8 @@ export class PartJoiner {
       missing: of,
       firstOffset: BigInt(message.offset),
       firstTime: Number(message.timestamp),
+      readAt: this.#now(),
+      trace: message.key?.toString() ?? '',
     }
     this.#open.set(payload, unfinished)
     if (unfinished.parts.length !== of) throw new Error('two parts differ on how many there are')
@@ -91,15 +120,20 @@ export class PartJoiner {
     return earliest
   }
 
-  /** Forgets values that no sender is still sending. `time`: of the newest message. @returns how many */
-  giveUp(time: number): number {
-    let count = 0
-    for (const [payload, { firstTime, missing }] of this.#open) {
-      if (missing === 0 || time - firstTime < giveUpAfterMs) continue
-      this.#open.delete(payload)
-      count += 1
-    }
-    return count
+  /** Values that nobody is still sending: whoever sent them was never answered. They stay until `forget`. */
+  overdue(clock: PartClock, limitMs: number): AbandonedValue[] {
+    return [...this.#open].flatMap(([payload, { firstOffset, firstTime, readAt, trace, missing, parts }]) => {
+      // A reader that is behind has not seen the parts that followed: then the log's own time counts.
+      const isOver = clock.log - firstTime >= limitMs || (clock.read !== undefined && clock.read - readAt >= limitMs)
+      if (missing === 0 || !isOver) return []
+      const value = Buffer.concat(parts.filter((part) => part !== undefined))
+      return [{ payload, offset: firstOffset, trace, value, parts: parts.length - missing, of: parts.length }]
+    })
+  }
+
+  /** They are kept elsewhere: what may be committed no longer waits for them. */
+  forget(abandoned: readonly AbandonedValue[]): void {
+    for (const { payload } of abandoned) this.#open.delete(payload)
   }
 }
 

@@ -18,6 +18,8 @@ export interface Slice {
 export interface RowSink {
   /** Resolves when every row of the slice is in the store or a dead letter, or, with that undone, once the signal has come. */
   store(slice: Slice, signal: AbortSignal): Promise<void>
+  /** Makes these dead letters, as `store` does with what can never be stored. False where the signal came first. */
+  layAside(letters: readonly Omit<DeadLetter, 'at'>[], signal: AbortSignal): Promise<boolean>
   counts(): { rows: number; deadLetters: number }
 }
 
@@ -69,11 +71,12 @@ export function rowSink(options: RowSinkOptions): RowSink {
     return 'left'
   }
 
-  async function bury(letters: readonly DeadLetter[], signal: AbortSignal): Promise<void> {
-    if (letters.length === 0) return
+  async function bury(letters: readonly DeadLetter[], signal: AbortSignal): Promise<boolean> {
+    if (letters.length === 0) return true
     for (const letter of letters) log.error({ id: letter.id, reason: letter.reason }, 'dead letter')
     const outcome = await persist(() => options.bury(letters), Number.POSITIVE_INFINITY, signal)
     if (outcome === 'done') counts.deadLetters += letters.length
+    return outcome === 'done'
   }
 
   /** Row by row; what is refused by itself becomes a dead letter. */
@@ -108,6 +111,11 @@ export function rowSink(options: RowSinkOptions): RowSink {
 
   return {
     counts: () => ({ ...counts }),
+    layAside: (letters, signal) =>
+      bury(
+        letters.map(({ id, reason, trace, value }) => letterOf(id, reason, trace, value)),
+        signal,
+      ),
     store: async (slice, signal) => {
       const { payloads, unreadable } = readSlice(slice)
       await bury(

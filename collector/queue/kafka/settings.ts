@@ -45,6 +45,13 @@ export const kafkaSettings = z.object({
     .min(0.1)
     .default(20)
     .describe('how long a request waits for an absent broker before it is answered with 503'),
+  HOMEGROUND_KAFKA_PARTS_SECONDS: z.coerce
+    .number()
+    .min(1)
+    .default(120)
+    .describe(
+      'a value in parts that is not whole after so long becomes a dead letter; longer than HOMEGROUND_KAFKA_PUBLISH_SECONDS of any receiver',
+    ),
   HOMEGROUND_KAFKA_TLS: z
     .enum(['true', 'false'])
     .default('false')

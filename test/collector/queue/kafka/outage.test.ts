@@ -2,9 +2,10 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import kafkajs from 'kafkajs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { kafkaClient } from '../../../../collector/queue/kafka/client.ts'
-import { openKafkaQueue } from '../../../../collector/queue/kafka/index.ts'
+import { openDeadLetters, openKafkaQueue } from '../../../../collector/queue/kafka/index.ts'
 import { startIngester } from '../../../../collector/queue/kafka/ingester.ts'
 import type { KafkaOptions } from '../../../../collector/queue/kafka/options.ts'
+import { splitIntoParts } from '../../../../collector/queue/kafka/parts.ts'
 import type { Queue } from '../../../../collector/queue/types.ts'
 import { memoryLog } from '../../../support/collector.ts'
 import { homegroundCommand } from '../../../support/command.ts'
@@ -108,6 +109,28 @@ describe.skipIf(kafkaIsMissing)('the Kafka queue, when something fails', { timeo
     )
     expect(store.spans.find(({ spanId }) => spanId === large.spanId)?.requestBody).toBe(large.requestBody)
     expect(await dlq('list')).toEqual([])
+  })
+
+  test('lays a value aside whose sender died between two parts, and commits past it, though nothing more comes', async () => {
+    const kafka = options({ partsDeadlineMs: 1_500, partitions: 1 })
+    const queue = await start(kafka, memoryStore())
+    const log = memoryLog()
+    const producer = kafkaClient(kafka, log).producer()
+    await producer.connect()
+    const [part] = splitIntoParts(Buffer.from('{"format":1,"kind":"spans","rows":[]}'), 20)
+    const message = { key: traceId(7), value: part?.value ?? null, headers: part?.headers ?? {} }
+    await producer.send({ topic: kafka.topic, acks: -1, messages: [message] })
+    await producer.disconnect()
+    await until(
+      async () => (await metricOf(queue, 'homeground_ingest_abandoned_payloads_total')) === 1 && (await lagOf(queue)) === 0,
+      () => 'the unfinished value holds its partition',
+      60_000,
+    )
+    const box = await openDeadLetters(kafka, log)
+    expect(await box.list()).toMatchObject([
+      { id: `${kafka.topic}/0/0`, trace: traceId(7), bytes: 20, reason: expect.stringContaining('only 1 of 2 parts came within 1.5 s') },
+    ])
+    await box.close()
   })
 
   test('keeps a request over an outage of the broker, or says in time that it may be tried again', async () => {

@@ -50,13 +50,21 @@ test('nothing is committed past the first part of a value until it is settled, s
   expect(joiner.earliestOffset()).toBeUndefined()
 })
 
-test('a value whose parts never all come is given up after longer than any sender tries, and counted', () => {
-  const joiner = new PartJoiner()
+test('a value whose parts never all come is overdue by the log’s time, by the reader’s own only where all was read, until it is kept elsewhere', () => {
+  let now = 0
+  const joiner = new PartJoiner(() => now)
   const [first] = splitIntoParts(Buffer.from('abcdef'), 3)
   if (first === undefined) throw new Error('a part')
-  joiner.add(message(first, 10))
-  expect(joiner.giveUp(9 * 60_000)).toBe(0)
-  expect(joiner.giveUp(11 * 60_000)).toBe(1)
+  joiner.add({ ...message(first, 10), key: Buffer.from('trace') })
+  expect(joiner.overdue({ log: 59_000 }, 60_000)).toEqual([])
+  now = 61_000
+  // A reader an hour behind reads the rest in a moment: its own clock says nothing.
+  expect(joiner.overdue({ log: 59_000 }, 60_000)).toEqual([])
+  const abandoned = joiner.overdue({ log: 0, read: now }, 60_000)
+  expect(abandoned).toMatchObject([{ offset: 10n, trace: 'trace', value: Buffer.from('abc'), parts: 1, of: 2 }])
+  expect(joiner.overdue({ log: 60_000 }, 60_000)).toEqual(abandoned)
+  expect(joiner.earliestOffset()).toBe(10n)
+  joiner.forget(abandoned)
   expect(joiner.earliestOffset()).toBeUndefined()
 })
 
