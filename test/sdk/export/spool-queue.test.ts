@@ -149,4 +149,14 @@ describe('SpoolQueue', () => {
     await queue.close()
     expect(fs.readdirSync(folder)).toEqual([])
   })
+
+  it('holds no more in memory than its bound while the disk is slower than the product', async () => {
+    const queue = new SpoolQueue(origin, { folder: freshFolder() })
+    const mebibyte = Buffer.alloc(1024 * 1024)
+    const taken = Array.from({ length: 66 }, () => queue.add(mebibyte))
+    expect(taken.lastIndexOf(true)).toBe(63)
+    await queue.peek(1, 1)
+    expect([queue.add(mebibyte), queue.count]).toEqual([true, 65])
+    await queue.close()
+  })
 })
