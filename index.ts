@@ -3,6 +3,7 @@
 export { type CompareRunOptions, compareRun, type ReportFiles, writeReport } from './replay/compare/index.ts'
 export type * from './replay/compare/types.ts'
 export { type BuildOptions, type Built, buildEnvironment } from './replay/environment/build.ts'
+export { diffEnvironments, type EnvironmentDifference } from './replay/environment/diff.ts'
 export { openEnvironment } from './replay/environment/open.ts'
 export { sealEnvironment } from './replay/environment/seal.ts'
 export type * from './replay/environment/types.ts'

@@ -5,15 +5,17 @@ import { type Episode, expandEpisodeLine, HomegroundError, type Json, parseInput
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { type BuildOptions, type Built, buildEnvironment } from '../replay/environment/build.ts'
+import { selectionLines } from '../replay/environment/select.ts'
 import { effectSchema, type HarnessSettings, type ToolOverride, toolOverrideSchema } from '../replay/environment/types.ts'
 import { parseRubric } from '../replay/rubric/parse-rubric.ts'
 import { type EpisodeQuery, openStore } from '../store/index.ts'
+import { addSelectionOptions, type SelectionOptions, selected } from './env-selection.ts'
 import { countOf, feedbackOf, splitsOf, tagOf, timeOf } from './option-values.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert, shellWord } from './terminal.ts'
 import { version } from './version.ts'
 
-interface BuildCommandOptions {
+interface BuildCommandOptions extends SelectionOptions {
   folder?: string
   project?: string
   episodes?: string[]
@@ -46,7 +48,7 @@ interface BuildCommandOptions {
 }
 
 export function registerBuild(env: Command): void {
-  env
+  const command = env
     .command('build')
     .description('make an environment of recorded episodes')
     .argument('<name>', "the environment's name")
@@ -64,7 +66,8 @@ export function registerBuild(env: Command): void {
     .option('--run <ID>', 'of this run')
     .option('--from <TIME>', 'started at or after it (ISO 8601)', timeOf)
     .option('--to <TIME>', 'started before it (ISO 8601)', timeOf)
-    .option('--limit <N>', 'so many episodes at most', countOf)
+    .option('--limit <N>', 'so many episodes at most, the earliest', countOf)
+  addSelectionOptions(command)
     .option('--out <FOLDER>', 'where the environment folder is to stand (default: NAME, here)')
     .addOption(
       new Option('--harness <KIND>', 'how tasks are played (default: module where --module is given, else by the data)').choices([
@@ -115,10 +118,13 @@ async function build(name: string, options: BuildCommandOptions): Promise<Built>
     ...(options.licence === undefined ? {} : { licence: options.licence }),
     redacted: options.redacted === true,
   }
-  if (options.episodes !== undefined) {
-    return await buildEnvironment(limited(episodesOfFiles(options.episodes), options.limit), {
+  const files = options.episodes
+  if (files !== undefined) {
+    const { episodes, ...chosen } = await selected(() => limited(episodesOfFiles(files), options.limit), options)
+    return await buildEnvironment(episodes, {
       ...settings,
-      query: { files: options.episodes.map((file) => path.basename(file)) },
+      ...chosen.selection,
+      query: { files: files.map((file) => path.basename(file)), ...chosen.query },
     })
   }
   return await fromStore(options, settings)
@@ -130,7 +136,12 @@ async function fromStore(options: BuildCommandOptions, settings: BuildOptions): 
     const projects = (await store.counts()).map((count) => count.project)
     const query = queryOf(options.project ?? onlyOne(projects), options)
     const traces = new Set<string>()
-    const built = await buildEnvironment(noted(store.episodes(query), traces), { ...settings, query: asJson(query) })
+    const { episodes, ...chosen } = await selected(() => store.episodes(query), options)
+    const built = await buildEnvironment(noted(episodes, traces), {
+      ...settings,
+      ...chosen.selection,
+      query: { ...asJson(query), ...chosen.query },
+    })
     // So that an erasure can name the folders that still hold a person's traces.
     await store.registerEnvironment({
       project: query.project,
@@ -235,19 +246,29 @@ function readTools(file: string): Record<string, ToolOverride> {
   return Object.fromEntries(value.map(({ name, effect }) => [name, effect === undefined ? {} : { effect }]))
 }
 
-function asJson(query: EpisodeQuery): Json {
-  return JSON.parse(JSON.stringify(query))
+function asJson(value: EpisodeQuery): { [key: string]: Json } {
+  return JSON.parse(JSON.stringify(value))
 }
 
-function summaryOf({ file, folder, warnings }: Built): object {
-  return { folder, name: file.name, hash: file.hash, unit: file.unit, harness: file.harness, counts: file.counts, warnings }
+function summaryOf({ file, folder, warnings, selection }: Built): object {
+  return {
+    folder,
+    name: file.name,
+    hash: file.hash,
+    unit: file.unit,
+    harness: file.harness,
+    counts: file.counts,
+    ...(selection === undefined ? {} : { selection }),
+    warnings,
+  }
 }
 
-function builtText({ file, folder, survey, warnings }: Built): string {
+function builtText({ file, folder, survey, warnings, selection }: Built): string {
   const shown = path.relative(process.cwd(), folder) || '.'
   return `${[
     `built ${inert(shown)}: ${survey.tasks} tasks (unit ${file.unit}, harness ${file.harness.kind}) of ${survey.episodes} episodes`,
     `splits: ${survey.tasksOf.train} train, ${survey.tasksOf.validation} validation, ${survey.tasksOf.test} test; tools: ${Object.keys(file.tools).length}; tape entries: ${survey.tapeEntries}`,
+    ...(selection === undefined ? [] : selectionLines(selection)).map((line) => inert(line)),
     ...warnings.map((warning) => `warning: ${warning}`),
     `next: homeground env verify ${shellWord(shown)}; then read ${inert(path.join(shown, file.rubric))} and make it yours`,
   ].join('\n')}\n`

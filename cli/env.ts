@@ -1,4 +1,4 @@
-// `homeground env build|verify|show|seal`: make an environment of recorded traffic, play it against itself, print its card.
+// `homeground env verify|show|seal`, and where the other `env` commands are registered: play an environment against itself, print its card.
 import fs from 'node:fs'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
@@ -7,6 +7,7 @@ import { sealEnvironment } from '../replay/environment/seal.ts'
 import { type Verification, verifyEnvironment } from '../replay/environment/verify.ts'
 import { registerAudit } from './env-audit.ts'
 import { registerBuild } from './env-build.ts'
+import { registerDiff } from './env-diff.ts'
 import { countOf, shareOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
 import { wantsJson } from './store-options.ts'
@@ -24,6 +25,7 @@ export function register(program: Command): void {
   const env = program.command('env').description('environments: recorded traffic as tasks that can be played again')
   registerBuild(env)
   registerAudit(env)
+  registerDiff(env)
   env
     .command('verify')
     .description('play each task against its own recording; exit 1 where too few are reproduced')
@@ -49,7 +51,7 @@ export function register(program: Command): void {
     })
   env
     .command('seal')
-    .description('after an edit of tasks, tapes or rubric that was meant: write the hashes anew')
+    .description('after an edit that was meant (tasks, tapes, rubric, mocks, how env.json plays them): write the hashes anew')
     .argument('<folder>', 'the environment folder')
     .action(async (folder: string, _options: object, command: Command) => {
       const file = await sealEnvironment(folder)

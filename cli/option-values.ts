@@ -30,6 +30,16 @@ export function dollarsOf(text: string): number {
   throw new InvalidArgumentError('Give an amount in US dollars over 0, like 2.50.')
 }
 
+/** none, recorded (1), or a factor over 0 of what was recorded. */
+export function latencyOf(text: string): number | 'none' {
+  if (text === 'none') return 'none'
+  const factor = text === 'recorded' ? 1 : Number(text)
+  if (text.trim() !== '' && factor > 0 && Number.isFinite(factor)) return factor
+  throw new HomegroundError('invalid-argument', `--latency ${inert(text)} is neither none, recorded nor a factor over 0`, {
+    hint: 'for example --latency 0.1: a tenth of what the tools took when they were recorded',
+  })
+}
+
 /** A share between 0 and 1. */
 export function shareOf(text: string): number {
   const share = Number(text)

@@ -10,7 +10,7 @@ import { endpointOf } from '../replay/gateway/endpoint.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
 import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
 import { handOut, jobPartitions } from '../replay/work/index.ts'
-import { countOf, dollarsOf } from './option-values.ts'
+import { countOf, dollarsOf, latencyOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
 import { type ArmSummary, summariseRun } from './run-summary.ts'
 import { folderOption, wantsJson } from './store-options.ts'
@@ -36,6 +36,7 @@ interface RunCommandOptions {
   cache?: string
   cacheShare?: 'repeat' | 'any'
   seed: number
+  latency?: number | 'none'
   margin: number
   split?: 'train' | 'validation' | 'test'
   task?: string[]
@@ -73,6 +74,7 @@ export function register(program: Command): void {
     .addOption(new Option('--cache-share <WHICH>', 'any: one answer for all repeats').choices(['repeat', 'any']).default('repeat'))
     .option('--workers', 'hand the rollouts to `homeground worker`s over Kafka (HOMEGROUND_KAFKA_*)')
     .option('--seed <N>', 'of ids and random numbers', seedOf, 0)
+    .option('--latency <WHICH>', 'how long recorded tools take: none, recorded, or a factor of that, like 0.5 (default: none)', latencyOf)
     .option('--margin <SHARE>', 'differences of the score under it count as equal', marginOf, 0.05)
     .addOption(new Option('--split <NAME>', 'tasks of this split only').choices(['train', 'validation', 'test']))
     .option('--task <ID...>', 'these tasks only')
@@ -122,6 +124,7 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
       repeats: options.repeats,
       concurrency: options.concurrency ?? (work === undefined ? 4 : jobPartitions),
       seed: options.seed,
+      ...(typeof options.latency === 'number' ? { latency: options.latency } : {}),
       margin: options.margin,
       allowLive: options.allowLive,
       tasks: chosenTasks(options),

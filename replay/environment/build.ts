@@ -7,6 +7,7 @@ import { environmentCard } from './card.ts'
 import { conversationOf } from './conversation.ts'
 import { draftRubric, nothingSaysRight } from './draft-rubric.ts'
 import { readSettings } from './open.ts'
+import type { Selection } from './select.ts'
 import { defaultSplits, fewTestSessions, type SplitShares } from './splits.ts'
 import { emptySurvey, type Survey, skip, surveyEpisode, surveyTask } from './survey.ts'
 import { turnStarts } from './tape-entries.ts'
@@ -28,6 +29,8 @@ export interface BuildOptions {
   harness?: HarnessSettings
   /** @default `turn` for harness `turn`, else `episode` */
   unit?: EnvironmentFile['unit']
+  /** How the episodes were chosen of those that the query found, for the card. */
+  selection?: Selection
   /** Settings of tools by name, over what the recordings say. */
   tools?: Readonly<Record<string, ToolOverride>>
   /** @default that of a folder that stands there already, else one drafted from the data */
@@ -44,6 +47,8 @@ export interface Built {
   file: EnvironmentFile
   folder: string
   survey: Survey
+  /** As it was given. */
+  selection?: Selection
   /** What a person should know: few test sessions, a rubric kept, episodes left out. */
   warnings: string[]
 }
@@ -77,7 +82,8 @@ export async function buildEnvironment(episodes: AsyncIterable<Episode> | Iterab
     return {
       rubric,
       file: settingsFile(options, settings, harness, survey),
-      card: (finished) => environmentCard(finished, rubric, survey, path.basename(options.folder)),
+      card: (finished) =>
+        environmentCard(finished, rubric, survey, { folder: path.basename(options.folder), selection: options.selection }),
     }
   })
   const testSessions = survey.sessions.test.size
@@ -95,7 +101,8 @@ export async function buildEnvironment(episodes: AsyncIterable<Episode> | Iterab
     )
   }
   for (const [reason, count] of survey.skipped) warnings.push(`${count} episodes left out: ${reason}`)
-  return { file, folder: path.resolve(options.folder), survey, warnings }
+  const selection = options.selection === undefined ? {} : { selection: options.selection }
+  return { file, folder: path.resolve(options.folder), survey, ...selection, warnings }
 }
 
 async function* surveyed(tasks: AsyncIterable<BuiltTask>, survey: Survey): AsyncGenerator<BuiltTask> {

@@ -1,11 +1,17 @@
 // The card of an environment: what it is, where the data came from, how it is checked, what it is not for. Nothing in it depends on when it was built.
 
 import type { Rubric } from '../rubric/types.ts'
+import { type Selection, selectionLines } from './select.ts'
 import { fewTestSessions } from './splits.ts'
 import type { Survey } from './survey.ts'
 import type { EnvironmentFile } from './types.ts'
 
-export function environmentCard(file: EnvironmentFile, rubric: Rubric, survey: Survey, folder: string): string {
+export function environmentCard(
+  file: EnvironmentFile,
+  rubric: Rubric,
+  survey: Survey,
+  { folder, selection }: { folder: string; selection: Selection | undefined },
+): string {
   const { provenance, counts } = file
   return `# ${plain(file.name)}
 
@@ -18,7 +24,7 @@ ${harnessText[file.harness.kind]}
 - ${survey.episodes} episodes between ${provenance.from} and ${provenance.to}
 - Redacted: ${provenance.redacted ? 'yes' : 'no'}; licence: ${plain(provenance.licence ?? 'not stated')}
 - Query: ${plain(JSON.stringify(file.built.query))}
-${[...survey.skipped].map(([reason, count]) => `- Left out: ${count} (${plain(reason)})\n`).join('')}
+${(selection === undefined ? [] : selectionLines(selection)).map((line) => `- ${plain(line)}\n`).join('')}${[...survey.skipped].map(([reason, count]) => `- Left out: ${count} (${plain(reason)})\n`).join('')}
 ## What is in it
 
 | split | tasks | sessions |

@@ -91,13 +91,13 @@ async function checkWhole(environment: Environment, tasks: LineIndex, tapes: Lin
   const { folder, file, rubric } = environment
   rejectDoubles(tasks, path.join(folder, files.tasks), 'task')
   rejectDoubles(tapes, path.join(folder, files.tapes), 'tape')
-  if (environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric }) !== file.hash) {
+  if (environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric, settings: file, folder }) !== file.hash) {
     // The place first, where a line itself is wrong.
     for (const position of tasks.ids.keys()) await readTask(folder, tasks, position, false)
     for (const position of tapes.ids.keys()) await readTape(folder, tapes, position, false)
     throw new HomegroundError(
       'environment-invalid',
-      `${path.join(folder, files.settings)}: hash: tasks, tapes or rubric have changed since it was built (expected ${file.hash})`,
+      `${path.join(folder, files.settings)}: hash: tasks, tapes, rubric, a mock, a code grader or how env.json plays them have changed since it was built (expected ${file.hash})`,
       { hint: `if you meant the change: homeground env seal ${folder}; else take the folder from its source again` },
     )
   }

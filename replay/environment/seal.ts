@@ -20,7 +20,7 @@ export async function sealEnvironment(folder: string): Promise<EnvironmentFile> 
     const tape = parseInput(tapeSchema, value, { place, what: 'a tape', code: 'environment-invalid' })
     return { task: tape.task, entries: tape.entries.map((entry) => ({ ...entry, hash: argumentsHash(entry.arguments) })) }
   })
-  const sealed = { ...file, hash: environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric }) }
+  const sealed = { ...file, hash: environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric, settings: file, folder: absolute }) }
   await tasks.commit()
   await tapes.commit()
   writeJson(path.join(absolute, files.settings), sealed)

@@ -78,7 +78,7 @@ export const environmentSchema = z.strictObject({
   format: z.literal(1),
   name: z.string().min(1),
   version: z.string(),
-  /** Over tasks, tapes and rubric. */
+  /** Over tasks, tapes, rubric and all here that changes what a rollout does (hash.ts). */
   hash,
   built: z.strictObject({ at: z.string(), homeground: z.string(), query: json }),
   unit: z.enum(['turn', 'episode', 'session']),

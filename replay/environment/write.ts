@@ -35,7 +35,9 @@ export async function writeEnvironment(
     const hashes = await writeLines(building, tasks)
     const { file: settings, rubric, card } = end()
     const { name, version, ...rest } = settings
-    const file: EnvironmentFile = { format: 1, name, version, hash: environmentHash({ ...hashes, rubric }), ...rest }
+    // Mocks and code graders lie in the folder that stands there, and move along.
+    const hash = environmentHash({ ...hashes, rubric, settings, folder: target })
+    const file: EnvironmentFile = { format: 1, name, version, hash, ...rest }
     writeJson(path.join(building, files.settings), file)
     writeJson(path.join(building, file.rubric), rubric)
     fs.writeFileSync(path.join(building, files.card), card(file))

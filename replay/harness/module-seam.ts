@@ -17,14 +17,19 @@ export function moduleSeam(play: Play, random: () => number): Seam {
     io: (read) =>
       clock.during(async () => {
         const lane = laneOf(read.agents)
-        const served = await tools.io({
-          name: read.name,
-          arguments: read.key ?? null,
-          live: read.live,
-          ...(lane === undefined ? {} : { lane }),
-        })
-        clock.advance(served.durationMs ?? 0)
-        return served.result
+        try {
+          const served = await tools.io({
+            name: read.name,
+            arguments: read.key ?? null,
+            live: read.live,
+            ...(lane === undefined ? {} : { lane }),
+          })
+          clock.advance(served.durationMs ?? 0)
+          return served.result
+        } catch (error) {
+          if (error instanceof ReplayedToolError) clock.advance(error.durationMs)
+          throw error
+        }
       }),
     variant: (name): Json | undefined => job.arm.variants?.[name],
     now: () => play.tape.instant('now') ?? clock.now(),
@@ -72,7 +77,10 @@ async function answerTool(play: Play, call: SeamToolCall): Promise<Json | undefi
     play.clock.advance(served.durationMs ?? 0)
     return served.result
   } catch (error) {
-    if (error instanceof ReplayedToolError && error.offTape !== undefined) call.offTape = error.offTape
+    if (error instanceof ReplayedToolError) {
+      play.clock.advance(error.durationMs)
+      if (error.offTape !== undefined) call.offTape = error.offTape
+    }
     throw error
   }
 }

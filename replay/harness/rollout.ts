@@ -49,7 +49,13 @@ export async function executeRollout(
   const stop = (reason: HomegroundError): void => stopping.abort(reason)
   const clock = recordedClock(job, deps)
   const simulator = job.simulator === undefined ? undefined : toolSimulator(job, job.simulator, { deps, stop, signal })
-  const tools = toolAnswers({ tape, folder: job.folder, stop, ...(simulator === undefined ? {} : { simulate: simulator.answer }) })
+  const tools = toolAnswers({
+    tape,
+    folder: job.folder,
+    stop,
+    ...latencyOf(job, deps, signal),
+    ...(simulator === undefined ? {} : { simulate: simulator.answer }),
+  })
   let played: Played
   try {
     played = await harnessOf(job)({
@@ -142,6 +148,18 @@ function watched(source: ModelSource, job: RolloutJob, seen: Seen): ModelSource 
       return answer
     },
   }
+}
+
+/** The product's own clock moves by what was recorded; elsewhere nobody waits unless asked to. */
+function latencyOf(
+  { latency, harness }: RolloutJob,
+  deps: RolloutDeps,
+  signal: AbortSignal,
+): { latency?: number; wait?(ms: number): Promise<void> } {
+  if (latency === undefined) return {}
+  if (harness.kind === 'module') return { latency }
+  // Stopped in mid-wait: the harness sees it by its signal.
+  return { latency, wait: (ms) => deps.sleep(ms, signal).catch(() => {}) }
 }
 
 /** Begins when the task was recorded. */

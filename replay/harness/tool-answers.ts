@@ -13,12 +13,15 @@ export class ReplayedToolError extends Error {
   readonly offTape: string | undefined
   /** The recorded run ended after this call. */
   readonly ends: boolean
+  /** What it took, on the rollout's own clock. */
+  readonly durationMs: number
 
-  constructor(type: string, message: string, options: { offTape?: string | undefined; ends?: boolean } = {}) {
+  constructor(type: string, message: string, options: { offTape?: string | undefined; ends?: boolean; durationMs?: number } = {}) {
     super(message)
     this.name = type
     this.offTape = options.offTape
     this.ends = options.ends ?? false
+    this.durationMs = options.durationMs ?? 0
   }
 }
 
@@ -28,6 +31,10 @@ export interface ToolAnswerOptions {
   folder: string
   /** Ends the rollout: the miss policy is `fail`. */
   stop(reason: HomegroundError): void
+  /** Times of what a call took when recorded that it takes now. @default 1 */
+  latency?: number
+  /** Lets it take that long for real. @default nobody waits */
+  wait?(ms: number): Promise<void>
   /** Answers as the tool would, shown the recorded calls. Absent: simulating is an error. */
   simulate?(call: ToolRequest, recorded: readonly TapeEntry[]): Promise<Json | undefined>
 }
@@ -42,7 +49,7 @@ export function toolAnswers(options: ToolAnswerOptions): ToolAnswers {
 async function serve(kind: TapeEntry['kind'], answer: TapeAnswer, call: ToolRequest, options: ToolAnswerOptions): Promise<ToolServed> {
   switch (answer.kind) {
     case 'hit':
-      return fromEntry(answer.entry)
+      return await fromEntry(answer.entry, options)
     case 'live':
       if (call.live === undefined) throw settingsFault(`${call.name} has mode live, and this harness has no function of the product to run`)
       return { result: await call.live() }
@@ -66,7 +73,7 @@ async function missed(
   switch (answer.policy) {
     case 'nearest':
       if (answer.entry === undefined) throw new ReplayedToolError('off-tape', answer.message, { offTape: 'error' })
-      return fromEntry(answer.entry, 'nearest')
+      return await fromEntry(answer.entry, options, 'nearest')
     case 'simulate':
       return { result: await simulated(kind, call, options), offTape: 'simulate' }
     case 'error':
@@ -78,10 +85,12 @@ async function missed(
   }
 }
 
-function fromEntry(entry: TapeEntry, offTape?: string): ToolServed {
+async function fromEntry(entry: TapeEntry, { latency = 1, wait }: ToolAnswerOptions, offTape?: string): Promise<ToolServed> {
   const ends = entry.ends === true && offTape === undefined
-  if (entry.error !== undefined) throw new ReplayedToolError(entry.error.type, entry.error.message, { offTape, ends })
-  return { result: entry.result, durationMs: entry.durationMs, ...(offTape === undefined ? {} : { offTape }), ...(ends ? { ends } : {}) }
+  const durationMs = entry.durationMs * latency
+  await wait?.(durationMs)
+  if (entry.error !== undefined) throw new ReplayedToolError(entry.error.type, entry.error.message, { offTape, ends, durationMs })
+  return { result: entry.result, durationMs, ...(offTape === undefined ? {} : { offTape }), ...(ends ? { ends } : {}) }
 }
 
 async function simulated(kind: TapeEntry['kind'], call: ToolRequest, options: ToolAnswerOptions): Promise<Json | undefined> {

@@ -26,6 +26,8 @@ export interface RolloutJob {
   repeat: number
   run: string
   seed: number
+  /** Recorded tool results and reads take so many times what they took when recorded: for real, but in harness `module`, whose own clock moves. @default no time; in harness `module` 1 */
+  latency?: number
   /** Tools with side effects that the command line allows to run live. */
   allowLive: readonly string[]
   /** What all rollouts of the arm share, in every thread: an ArmGate's memory. */
@@ -111,7 +113,7 @@ export interface ToolServed {
   result: Json | undefined
   /** How the call left the tape; `simulate` where a model answered it, whatever the mode. */
   offTape?: string
-  /** Of the recorded call. */
+  /** What it took, on the rollout's own clock. */
   durationMs?: number
   /** The recorded run ended after this call. */
   ends?: boolean

@@ -27,7 +27,7 @@ export interface LocalPlayerOptions {
 }
 
 /** What of a run decides one rollout. */
-export type RunOfRollout = Pick<RunFile, 'id' | 'seed'> & { allowLive: readonly string[] }
+export type RunOfRollout = Pick<RunFile, 'id' | 'seed' | 'latency'> & { allowLive: readonly string[] }
 
 export interface Played {
   rollout: Rollout
@@ -64,6 +64,7 @@ export function localPlayer(environment: Environment, options: LocalPlayerOption
         run: run.id,
         seed: run.seed,
         allowLive: run.allowLive,
+        ...(run.latency === undefined ? {} : { latency: run.latency }),
         gate: gateOf(arm).memory,
         ...(harness.maxCostUsd === undefined ? {} : { prices }),
         ...(options.cache === undefined ? {} : { cache: options.cache }),

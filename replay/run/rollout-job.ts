@@ -5,7 +5,7 @@ import type { TaskSource } from './task-source.ts'
 
 /** What the environment does not say; `harness` and `tools` are its own where they are left out. */
 export type JobSettings = Pick<RolloutJob, 'arm' | 'repeat' | 'run' | 'seed' | 'allowLive'> &
-  Partial<Pick<RolloutJob, 'harness' | 'tools' | 'gate' | 'cache' | 'prices'>>
+  Partial<Pick<RolloutJob, 'harness' | 'tools' | 'latency' | 'gate' | 'cache' | 'prices'>>
 
 /** @throws HomegroundError not-found: the environment has no such task */
 export async function rolloutJob(environment: Environment, tasks: TaskSource, id: string, settings: JobSettings): Promise<RolloutJob> {

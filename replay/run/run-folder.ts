@@ -146,7 +146,7 @@ export function readRollout(value: unknown, place: string): Rollout {
 
 /** What decides the results must be the same; where and when it began may differ. */
 function sameRun(kept: RunFile, wanted: RunFile, folder: string): RunFile {
-  const decisive = ({ environment, arms, harness, tasks, repeats, seed, margin }: RunFile): Record<string, unknown> => ({
+  const decisive = ({ environment, arms, harness, tasks, repeats, seed, latency, margin }: RunFile): Record<string, unknown> => ({
     environment: environment.hash,
     // How fast it may be asked changes no answer.
     arms: arms.map(({ concurrency: _, ...arm }) => arm),
@@ -154,6 +154,7 @@ function sameRun(kept: RunFile, wanted: RunFile, folder: string): RunFile {
     tasks,
     repeats,
     seed,
+    latency,
     margin,
   })
   const before = decisive(kept)

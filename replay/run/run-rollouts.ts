@@ -27,6 +27,8 @@ export interface RunOptions {
   concurrency?: number
   /** @default 0 */
   seed?: number
+  /** Recorded tool results and reads take so many times what they took when recorded. @default no time (harness `module`: 1, on its own clock) */
+  latency?: number
   /** Equivalence margin on the primary score. @default 0.05 */
   margin?: number
   /** @default all tasks */
@@ -164,7 +166,7 @@ function playersHere(environment: Environment, options: RunOptions, prices: Pric
     })
     return {
       async play(index, planned) {
-        const { rollout, episode } = await player.play({ id: file.id, seed: file.seed, allowLive }, planned)
+        const { rollout, episode } = await player.play({ ...file, allowLive }, planned)
         await keep(index, rollout, episode)
       },
       close: () => player.close(),
@@ -202,6 +204,7 @@ async function runFileOf(environment: Environment, options: RunOptions): Promise
     tasks,
     repeats: options.repeats ?? 1,
     seed: options.seed ?? 0,
+    ...(options.latency === undefined ? {} : { latency: options.latency }),
     margin: options.margin ?? 0.05,
     startedAt: new Date().toISOString(),
     versions: { homeground: options.homeground, node: process.versions.node },

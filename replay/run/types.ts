@@ -35,6 +35,8 @@ export const runFileSchema = z.strictObject({
   tasks: z.array(z.string()),
   repeats: z.int().positive(),
   seed: z.int(),
+  /** How long recorded tool results and reads take, in times of what they took when recorded. @default no time (harness `module`: 1, on its own clock) */
+  latency: z.number().positive().exactOptional(),
   /** Equivalence margin on the primary score, fixed before the run. @default 0.05 */
   margin: z.number().positive(),
   startedAt: z.string(),

@@ -85,7 +85,7 @@ export function handOut({ environment, channel, topics, onIdle }: HandOutOptions
           const reported = new Promise<void>((resolve, reject) => waiting.set(index, { resolve, reject }))
           // Rejected while it is being sent, it has nobody yet who listens.
           reported.catch(() => {})
-          const { id: run, harness, seed } = file
+          const { id: run, harness, seed, latency } = file
           const job: Job = {
             format: 1,
             run,
@@ -95,6 +95,7 @@ export function handOut({ environment, channel, topics, onIdle }: HandOutOptions
             settings,
             harness,
             seed,
+            ...(latency === undefined ? {} : { latency }),
             allowLive: [...allowLive],
             task,
             arm,

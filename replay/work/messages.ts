@@ -13,10 +13,11 @@ const jobSchema = z.strictObject({
   /** Its place in the run. */
   index: z.int().nonnegative(),
   environment: z.strictObject({ name: z.string(), folder: z.string(), hash: z.string() }),
-  /** Of what env.json says and the hash does not cover. */
+  /** Of how env.json says that tools are answered. */
   settings: z.string(),
   harness: harnessSchema,
   seed: z.int(),
+  latency: z.number().positive().exactOptional(),
   allowLive: z.array(z.string()),
   task: z.string(),
   arm: armSchema,

@@ -59,7 +59,7 @@ export function openSites(options: SitesOptions): Sites {
       kept.playing += 1
       try {
         const { player } = await kept.opening
-        return await player.play({ id: job.run, seed: job.seed, allowLive: job.allowLive }, job)
+        return await player.play({ ...job, id: job.run }, job)
       } catch (error) {
         // One that could not be opened may be there the next time.
         await kept.opening.catch(() => sites.delete(key))

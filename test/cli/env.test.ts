@@ -52,6 +52,42 @@ describe('homeground env and run', () => {
     expect(homeground('env', 'show', 'air', '--tasks', '--json').stdout.trim().split('\n').length).toBe(12)
   })
 
+  test('build says what it chose, and how much it left out, here, in env.json and on the card', { timeout: 60_000 }, () => {
+    const options = ['--harness', 'loop', '--dedupe', '--sample', '4', '--stratify', 'outcome']
+    const built = homeground('env', 'build', 'few', '--episodes', 'episodes.jsonl', ...options)
+    expect(built.status, built.stderr).toBe(0)
+    const lines = [
+      /Selected: 4 of 12 episodes/,
+      /Near-duplicates left out: \d+ \(first user turns/,
+      /Strata: outcome=bad: 2 of \d+; outcome=good: 2 of \d+/,
+    ]
+    const card = homeground('env', 'show', 'few').stdout
+    for (const line of lines) {
+      expect(built.stdout).toMatch(line)
+      expect(card).toMatch(line)
+    }
+    expect(JSON.parse(fs.readFileSync(path.join(folder, 'few', 'env.json'), 'utf8')).built.query).toEqual({
+      files: ['episodes.jsonl'],
+      selection: { dedupe: 0.9, sample: 4, stratify: ['outcome'], by: 'episode' },
+    })
+    const without = homeground('env', 'build', 'x', '--episodes', 'episodes.jsonl', '--stratify', 'outcome')
+    expect({ status: without.status, said: /--stratify needs --sample N/.test(without.stderr) }).toEqual({ status: 2, said: true })
+  })
+
+  test('diff says what changed from one to another, in words and as JSON', { timeout: 60_000 }, () => {
+    const build = (name: string, ...more: string[]) =>
+      homeground('env', 'build', name, '--episodes', 'episodes.jsonl', '--harness', 'loop', ...more)
+    build('before')
+    build('after', '--limit', '10', '--max-steps', '9')
+    const { status, stdout } = homeground('env', 'diff', 'before', 'after')
+    expect(status).toBe(0)
+    expect(stdout).toContain('tasks: 0 added, 2 removed, 0 changed, 0 moved to another split, 10 as they were')
+    expect(stdout).toContain('~ harness {"kind":"loop","maxSteps":50} to {"kind":"loop","maxSteps":9}')
+    expect(stdout).toContain('not the same: rollouts in one cannot be compared')
+    const same = homeground('env', 'diff', 'before', 'before', '--json')
+    expect(JSON.parse(same.stdout)).toMatchObject({ same: true, tasks: { unchanged: 12, added: [], removed: [], changed: [], moved: [] } })
+  })
+
   test('a run that cannot begin leaves no folder, and says nothing of one', { timeout: 60_000 }, () => {
     const { status, stderr } = homeground('run', 'air', '--out', 'without-arms')
     expect({ status, there: fs.existsSync(path.join(folder, 'without-arms')) }).toEqual({ status: 2, there: false })
@@ -81,6 +117,9 @@ describe('homeground env and run', () => {
       file,
       JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), harness: { kind: 'module', module: 'gone.js#answer' } }),
     )
+    const unsealed = homeground('run', 'gone', '--arm', 'a=recorded', '--out', 'gone-run')
+    expect({ status: unsealed.status, hint: /homeground env seal/.test(unsealed.stderr) }).toEqual({ status: 2, hint: true })
+    expect(homeground('env', 'seal', 'gone').status).toBe(0)
     const run = homeground('run', 'gone', '--arm', 'a=recorded', '--out', 'gone-run')
     expect({ status: run.status, there: fs.existsSync(path.join(folder, 'gone-run')) }, run.stderr).toEqual({ status: 2, there: false })
     const unbuilt = homeground('env', 'build', 'unbuilt', '--episodes', 'episodes.jsonl', '--module', 'gone.js#answer')

@@ -251,7 +251,7 @@ describe('openEnvironment', () => {
       'a changed result',
       'tapes.jsonl',
       (lines) => lines.replace('lost', 'found'),
-      { code: 'environment-invalid', message: /env\.json: hash: tasks, tapes or rubric have changed/ },
+      { code: 'environment-invalid', message: /env\.json: hash: tasks, tapes, rubric, .* have changed/ },
     ],
     [
       'a missing tape',

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
+import { sealEnvironment } from '../../../replay/environment/seal.ts'
 import { rolloutJob } from '../../../replay/run/rollout-job.ts'
 import { TaskSource } from '../../../replay/run/task-source.ts'
 import { airlineEpisodes } from '../support/episodes.ts'
@@ -16,6 +17,7 @@ test('a job has all that the environment says, its simulator too, and what the c
   const settings = path.join(folder, 'env.json')
   const simulator = { model: 'simulator', url: 'http://127.0.0.1:9/v1' }
   fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, 'utf8')), simulator }))
+  await sealEnvironment(folder)
   const environment = await openEnvironment(folder)
   const tasks = new TaskSource(environment, { recordings: false })
   let id = ''
