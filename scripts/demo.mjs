@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { sixtyCustomers } from './demo/customers.mjs'
+import { customersWrite } from './demo/customers.mjs'
 import { createStage, DemoError, say } from './demo/stage.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
@@ -57,7 +57,7 @@ async function demo() {
   say(`    the desk at ${product.match[1]} talks to ${production.name} at ${production.url}`)
 
   step('Sixty customers write to the desk, over HTTP')
-  say(`    ${await sixtyCustomers(stage, { desk, url: product.match[1] })}`)
+  say(`    ${await customersWrite(stage, { desk, url: product.match[1] })}`)
   await product.stop()
   await stage.homeground(['traces', 'list'])
   await stage.homeground(['traces', 'list', 'support-desk', '--limit', '3'])

@@ -1,10 +1,10 @@
-// The sixty customers who write to the support desk, over HTTP: the traffic of both demos.
+// The customers who write to the support desk, over HTTP: the traffic of both demos.
 import path from 'node:path'
 
-/** `desk`: the folder of the compiled example. `url`: where it answers. Resolves with what was done, in words, when all have written. */
-export async function sixtyCustomers(stage, { desk, url }) {
+/** `desk`: the folder of the compiled example. `url`: where it answers. `count`: at most 240. Resolves with what was done, in words, when all have written. */
+export async function customersWrite(stage, { desk, url, count = 60 }) {
   const traffic = await stage.start('traffic', [path.join(desk, 'traffic', 'main.js')], {
-    env: { DESK_URL: url },
+    env: { DESK_URL: url, SESSIONS: String(count) },
     ready: /\d+ sessions, .*/,
     waitMs: 600_000,
   })

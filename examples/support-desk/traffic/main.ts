@@ -1,4 +1,4 @@
-// Plays the sixty customers against a desk that is running: `npm run traffic`. DESK_URL says where, SESSIONS how many.
+// Plays sixty customers against a desk that is running: `npm run traffic`. DESK_URL says where, SESSIONS how many (at most 240).
 import { drive } from './drive.ts'
 import { customerSessions } from './sessions.ts'
 

@@ -1,4 +1,5 @@
-// Sixty customers and their orders, and what each writes to the desk: fifteen kinds, four wordings each. The same every time for the same day.
+// Two hundred and forty customers and their orders, and what each writes to the desk: fifteen kinds, four wordings each, in four rounds of sixty. The same every
+// time for the same day.
 import type { Customer, Order } from '../shop.ts'
 import { type About, type CustomerSession, kinds, type OrderPlan } from './kinds.ts'
 
@@ -19,7 +20,26 @@ export const firstNames = [
   'Nils',
   'Omar',
 ] as const
-const lastNames = ['Brandt', 'Costa', 'Ivanova', 'Okafor'] as const
+/** Four a round. */
+const lastNames = [
+  'Brandt',
+  'Costa',
+  'Ivanova',
+  'Okafor',
+  'Petrov',
+  'Quist',
+  'Rossi',
+  'Silva',
+  'Tanaka',
+  'Ueda',
+  'Varga',
+  'Weber',
+  'Xu',
+  'Young',
+  'Zeman',
+  'Aalto',
+] as const
+const wordings = 4
 const items = [
   'linen curtain',
   'oak stool',
@@ -38,8 +58,8 @@ const towns = ['Leeds', 'Bath', 'York', 'Derby'] as const
 export function shopData(today: string): { customers: Customer[]; orders: Order[] } {
   const customers: Customer[] = []
   const orders: Order[] = []
-  forEachSession((kind, wording, index) => {
-    const name = `${firstNames[kind]} ${lastNames[wording]}`
+  forEachSession((kind, row, index) => {
+    const name = `${firstNames[kind]} ${lastNames[row]}`
     const id = customerId(index)
     customers.push({ id, name, email: `${name.toLowerCase().replace(' ', '.')}@example.com` })
     for (const [place, plan] of (kinds[kind]?.orders ?? []).entries()) orders.push(orderOf(id, index, place, plan, today))
@@ -47,26 +67,27 @@ export function shopData(today: string): { customers: Customer[]; orders: Order[
   return { customers, orders }
 }
 
-/** Sixty by default, in an order that mixes the kinds. */
-export function customerSessions(count = kinds.length * lastNames.length): CustomerSession[] {
+/** The first round, sixty, by default, in an order that mixes the kinds. A later round asks alike about other orders. */
+export function customerSessions(count = kinds.length * wordings): CustomerSession[] {
   const sessions: CustomerSession[] = []
-  forEachSession((kind, wording, index) => {
+  forEachSession((kind, row, index) => {
     const about: About = {
       id: orderId(index, 0),
       item: itemOf(index, 0),
       otherId: orderId(index, 1),
       otherItem: itemOf(index, 1),
       address: addressOf(index + 7),
-      pick: (...wordings) => wordings[wording] ?? wordings[0],
+      pick: (...wordings) => wordings[row % wordings.length] ?? wordings[0],
     }
     sessions.push({ customer: customerId(index), kind: kinds[kind]?.name ?? '', turns: kinds[kind]?.turns(about) ?? [] })
   })
   return sessions.slice(0, count)
 }
 
-function forEachSession(visit: (kind: number, wording: number, index: number) => void): void {
-  for (let wording = 0; wording < lastNames.length; wording += 1) {
-    for (let kind = 0; kind < kinds.length; kind += 1) visit(kind, wording, wording * kinds.length + kind)
+/** `row`: which of the last names, and of a round's wordings. */
+function forEachSession(visit: (kind: number, row: number, index: number) => void): void {
+  for (let row = 0; row < lastNames.length; row += 1) {
+    for (let kind = 0; kind < kinds.length; kind += 1) visit(kind, row, row * kinds.length + kind)
   }
 }
 
