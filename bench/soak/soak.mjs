@@ -32,6 +32,25 @@ const url = 'http://model.test/v1/chat/completions'
 /** Calls under way at a time, as in a server: ours is done between them. */
 const lanes = 8
 
+/** How long calls took, in whole microseconds, without keeping each. */
+class Times {
+  counts = new Uint32Array(100_000)
+  total = 0
+
+  add(ms) {
+    this.counts[Math.min(this.counts.length - 1, Math.round(ms * 1000))] += 1
+    this.total += 1
+  }
+
+  at(share) {
+    let seen = 0
+    return this.counts.findIndex((count) => {
+      seen += count
+      return seen >= this.total * share
+    })
+  }
+}
+
 const result = { spans }
 const faults = []
 if (options.only !== 'disk') result.memory = await inMemory()
@@ -136,25 +155,6 @@ async function soak(name, hg) {
     failedCalls,
     addedMedianMicros: times.wrapped.at(0.5) - times.bare.at(0.5),
     addedP99Micros: times.wrapped.at(0.99) - times.bare.at(0.99),
-  }
-}
-
-/** How long calls took, in whole microseconds, without keeping each. */
-class Times {
-  counts = new Uint32Array(100_000)
-  total = 0
-
-  add(ms) {
-    this.counts[Math.min(this.counts.length - 1, Math.round(ms * 1000))] += 1
-    this.total += 1
-  }
-
-  at(share) {
-    let seen = 0
-    return this.counts.findIndex((count) => {
-      seen += count
-      return seen >= this.total * share
-    })
   }
 }
 
