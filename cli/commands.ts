@@ -25,6 +25,7 @@ export const commands: Readonly<Record<string, () => Promise<CommandFile>>> = {
   worker: () => import('./worker.ts'),
   rescore: () => import('./rescore.ts'),
   compare: () => import('./compare.ts'),
+  prefer: () => import('./prefer.ts'),
   dataset: () => import('./dataset.ts'),
   tune: () => import('./tune.ts'),
   gate: () => import('./gate.ts'),

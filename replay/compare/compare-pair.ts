@@ -58,7 +58,8 @@ export function comparePair(tally: Tally, options: PairOptions): PairComparison 
       worst: short(worst),
       best: short(best),
       onTapeOnly: short(paired((tries) => tries.onTapeScores)),
-      bootstrap: clusterBootstrap(observed.deltas, observed.sessionOf),
+      // One session drawn again and again is itself: an interval without width.
+      ...(clustered.clusters >= 2 && { bootstrap: clusterBootstrap(observed.deltas, observed.sessionOf) }),
       ...(mcnemar && { mcnemar }),
       signTest: signs(observed),
       ...(detectable !== undefined && { detectableDifference: detectable }),

@@ -12,8 +12,8 @@ export function verdictSentence(
   const open = `${candidate} against ${baseline}`
   const size =
     design === 'paired'
-      ? `${primary.tasks} tasks in ${primary.sessions} sessions`
-      : `${primary.tasks} rated episodes in ${primary.sessions} sessions, each of one arm: two samples, unpaired`
+      ? `${counted(primary.tasks, 'task')} in ${counted(primary.sessions, 'session')}`
+      : `${counted(primary.tasks, 'rated episode')} in ${counted(primary.sessions, 'session')}, each of one arm: two samples, unpaired`
   const range = `${signed(primary.delta)} (95 % interval ${signed(primary.interval95.low)} to ${signed(primary.interval95.high)})`
   switch (reason) {
     case 'unfinished':
@@ -25,7 +25,7 @@ export function verdictSentence(
     case 'off-script':
       return `${open} is inconclusive: more than ${percent(offScriptShare)} of the recorded user turns were served after the candidate had gone another way.`
     case 'too-few-sessions':
-      return `${open} is inconclusive: ${primary.fewestSessions} sessions${design === 'paired' ? '' : ' of an arm'} are fewer than ${fewestSessions}.`
+      return `${open} is inconclusive: ${counted(primary.fewestSessions, 'session')}${design === 'paired' ? '' : ' of an arm'} ${primary.fewestSessions === 1 ? 'is' : 'are'} fewer than ${fewestSessions}.`
     case 'zero-variance':
       return `${open} is inconclusive: ${design === 'paired' ? 'every session sums to the same difference' : 'nothing varies within either arm; the difference is'}, ${signed(primary.delta)}, and the exact test finds none.`
     case 'identical':
@@ -43,6 +43,11 @@ export function verdictSentence(
     default:
       return assertNever(reason)
   }
+}
+
+/** `1 task`, `2 tasks`. */
+export function counted(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`
 }
 
 /** Three decimals, with its sign. */

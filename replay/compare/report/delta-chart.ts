@@ -7,6 +7,9 @@ import { signed } from '../verdict-sentence.ts'
 /** Above this many tasks bars become one shape a side. */
 const mostBars = 400
 
+/** Fewer bars than this are as wide as so many would be. */
+const fewestBars = 12
+
 /** @param anchorOf where a task's episodes stand on the page, if they do */
 export function deltaChart(tasks: readonly TaskDelta[], anchorOf: (task: string) => string | undefined): Markup {
   const scored = tasks.filter((task) => task.delta !== null).toSorted((a, b) => (b.delta ?? 0) - (a.delta ?? 0))
@@ -15,13 +18,15 @@ export function deltaChart(tasks: readonly TaskDelta[], anchorOf: (task: string)
   const wins = scored.filter((task) => (task.delta ?? 0) > 1e-12).length
   const losses = scored.filter((task) => (task.delta ?? 0) < -1e-12).length
   const ties = scored.length - wins - losses
+  const width = Math.max(scored.length, fewestBars)
+  const first = (width - scored.length) / 2
   const words = `${wins} better, ${ties} the same, ${losses} worse`
   return html`<figure class="deltas">
     <div class="deltas-plot">
       <span class="y top">${signed(reach)}</span><span class="y middle">0</span><span class="y bottom">${signed(-reach)}</span>
-      <svg viewBox="0 0 ${scored.length} 200" preserveAspectRatio="none" role="img" aria-label="${words}">
-        ${scored.length <= mostBars ? scored.map((task, at) => bar(task, at, scored.length, reach, anchorOf(task.task))) : [area(scored, reach, 1), area(scored, reach, -1)]}
-        <line x1="0" x2="${scored.length}" y1="100" y2="100" class="zero" vector-effect="non-scaling-stroke" />
+      <svg viewBox="0 0 ${width} 200" preserveAspectRatio="none" role="img" aria-label="${words}">
+        ${scored.length <= mostBars ? scored.map((task, at) => bar(task, first + at, scored.length, reach, anchorOf(task.task))) : [area(scored, reach, 1), area(scored, reach, -1)]}
+        <line x1="0" x2="${width}" y1="100" y2="100" class="zero" vector-effect="non-scaling-stroke" />
       </svg>
     </div>
     <figcaption><span class="tone-better">${wins} better</span> · ${ties} the same · <span class="tone-worse">${losses} worse</span>${

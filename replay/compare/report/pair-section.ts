@@ -2,7 +2,7 @@
 
 import { html, type Markup } from '../../rubric/markup.ts'
 import type { Estimate, PairComparison } from '../types.ts'
-import { signed } from '../verdict-sentence.ts'
+import { counted, signed } from '../verdict-sentence.ts'
 import { caseView } from './case-view.ts'
 import type { Case } from './cases.ts'
 import { deltaChart } from './delta-chart.ts'
@@ -17,7 +17,7 @@ export function pairSection(pair: PairComparison, number: number, cases: readonl
   const scored = pair.criteria.filter((item) => item.tasks > 0)
   const unscored = pair.criteria.filter((item) => item.tasks === 0).map((item) => item.name)
   const criteria = scored.map((item) => row(item.name, item, `weight ${item.weight} · Holm ${probability(item.pHolm)}`))
-  const slices = pair.slices.map((item) => row(`${item.tag}: ${item.value}`, item, `${item.tasks} tasks`))
+  const slices = pair.slices.map((item) => row(`${item.tag}: ${item.value}`, item, counted(item.tasks, 'task')))
   if (pair.design === 'two-sample')
     return html`<section class="pair" id="pair-${number}">
     <h2>${pair.candidate} against ${pair.baseline}</h2>
@@ -59,8 +59,8 @@ function beside(pair: PairComparison): Markup {
           ),
         ]
       : []),
-    ...(onTapeOnly ? [row('on tape only', onTapeOnly, `${onTapeOnly.tasks} tasks`)] : []),
-    row('missing scores as 0', shown.nullsAsZero, `${shown.nullsAsZero.tasks} ${pair.design === 'paired' ? 'tasks' : 'episodes'}`),
+    ...(onTapeOnly ? [row('on tape only', onTapeOnly, counted(onTapeOnly.tasks, 'task'))] : []),
+    row('missing scores as 0', shown.nullsAsZero, counted(shown.nullsAsZero.tasks, pair.design === 'paired' ? 'task' : 'episode')),
     ...(worst ? [row('missing against the candidate', worst, 'worst case')] : []),
     ...(best ? [row('missing for the candidate', best, 'best case')] : []),
     ...(coverage ? [row('share with a score', coverage, `${percent(coverage.baseline)} → ${percent(coverage.candidate)}`)] : []),

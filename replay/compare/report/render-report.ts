@@ -1,7 +1,6 @@
-// report.html: one self-contained file. A content security policy by hash lets only the page's own script run, whatever a recording holds.
-import { createHash } from 'node:crypto'
-import fs from 'node:fs'
-import { html, Markup } from '../../rubric/markup.ts'
+// report.html: one self-contained file.
+import { html, type Markup } from '../../rubric/markup.ts'
+import { renderPage } from '../../rubric/page.ts'
 import type { Comparison, PairComparison } from '../types.ts'
 import { armsTable } from './arms-table.ts'
 import type { Case } from './cases.ts'
@@ -12,16 +11,10 @@ import { toneOfVerdict, verdictCard } from './verdict-card.ts'
 
 /** The page as text. Pure but for reading its template. */
 export function renderReport(comparison: Comparison, cases: readonly Case[]): string {
-  const template = fs.readFileSync(new URL('page.html', import.meta.url), 'utf8')
-  const script = /<script>([\s\S]*?)<\/script>/.exec(template)?.[1] ?? ''
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'; base-uri 'none'; form-action 'none'`
-  const parts: Record<string, Markup> = {
-    policy: new Markup(policy),
+  return renderPage(new URL('page.html', import.meta.url), {
     title: html`${comparison.title}: ${comparison.pairs.map((pair) => `${pair.candidate} ${pair.verdict.word}`).join(', ')}`,
     body: body(comparison, cases),
-  }
-  // A function, not a string: `$&` in a recording would be read as a pattern.
-  return template.replace(/<!--(policy|title|body)-->/g, (whole, name: string) => parts[name]?.text ?? whole)
+  })
 }
 
 function body(comparison: Comparison, cases: readonly Case[]): Markup {

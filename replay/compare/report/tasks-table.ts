@@ -2,7 +2,7 @@
 
 import { html, type Markup } from '../../rubric/markup.ts'
 import type { PairComparison, TaskDelta } from '../types.ts'
-import { signed } from '../verdict-sentence.ts'
+import { counted, signed } from '../verdict-sentence.ts'
 import { score } from './figures.ts'
 
 const mostRows = 2_000
@@ -12,7 +12,7 @@ export function tasksTable(pair: PairComparison, anchors: ReadonlyMap<string, st
   const sorted = pair.tasks.toSorted((a, b) => (a.delta ?? 2) - (b.delta ?? 2))
   const half = mostRows / 2
   const rows = sorted.length > mostRows ? [...sorted.slice(0, half), ...sorted.slice(-half)] : sorted
-  return html`<details class="all-tasks"><summary>${pair.tasks.length} tasks</summary>
+  return html`<details class="all-tasks"><summary>${counted(pair.tasks.length, 'task')}</summary>
     <div class="filter"><label>Filter <input type="search" placeholder="task, session or tag" aria-label="Filter tasks"></label>
       <span role="group" aria-label="Show">${['all', 'worse', 'better', 'same', 'unscored'].map(
         (kind) => html`<button type="button" data-show="${kind}" aria-pressed="${kind === 'all' ? 'true' : 'false'}">${kind}</button>`,

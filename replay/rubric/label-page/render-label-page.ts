@@ -1,10 +1,9 @@
 // One page on which a person scores recordings: each conversation with the criteria's labels as buttons. It keeps what was chosen in the browser and hands out labels.jsonl.
-import { createHash } from 'node:crypto'
-import fs from 'node:fs'
 import type { Episode } from '@homeground/sdk/trace'
 import type { Task } from '../../environment/types.ts'
 import { labelsOf } from '../judge/scale.ts'
-import { html, Markup } from '../markup.ts'
+import { html, type Markup } from '../markup.ts'
+import { renderPage } from '../page.ts'
 import { type Turn, transcript } from '../transcript.ts'
 import type { Criterion, Rubric } from '../types.ts'
 
@@ -26,18 +25,13 @@ export function labelledCriteria(rubric: Rubric): { name: string; asks: string; 
 
 /** The page as text. What judges and graders said is not shown: a person should not be led. */
 export function renderLabelPage(name: string, rubric: Rubric, items: readonly LabelItem[]): string {
-  const template = fs.readFileSync(new URL('page.html', import.meta.url), 'utf8')
-  const script = /<script>([\s\S]*?)<\/script>/.exec(template)?.[1] ?? ''
-  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'; base-uri 'none'; form-action 'none'`
   const criteria = labelledCriteria(rubric)
-  const parts: Record<string, Markup> = {
-    policy: new Markup(policy),
+  return renderPage(new URL('page.html', import.meta.url), {
     title: html`Label ${name}`,
     body: html`<header><h1>Label ${name}</h1><p>${items.length} recordings. Judge each by what stands here alone. Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>1</kbd> to <kbd>9</kbd> the labels of the first open criterion.</p>
       <p class="bar"><label>Your name <input id="by" autocomplete="name"></label> <button id="save" type="button">Save labels.jsonl</button> <span id="count" role="status"></span></p></header>
       <main data-name="${name}">${items.map((item, at) => itemView(item, at, criteria))}</main>`,
-  }
-  return template.replace(/<!--(policy|title|body)-->/g, (whole, part: string) => parts[part]?.text ?? whole)
+  })
 }
 
 function itemView({ task, episode }: LabelItem, at: number, criteria: ReturnType<typeof labelledCriteria>): Markup {

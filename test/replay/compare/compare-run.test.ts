@@ -36,6 +36,12 @@ describe('compareRun', () => {
     expect(await compareRun(run)).toEqual(comparison)
   })
 
+  test('one session says nothing: no bootstrap of it, and one sentence that says so', async () => {
+    const { pairs } = await compareRun(sampleRun({ tasks: 1, rollout: ({ arm }) => ({ score: arm === 'a' ? 0 : 1 }) }))
+    expect(pairs[0]?.sentence).toBe('b against a is inconclusive: 1 session is fewer than 6.')
+    expect(pairs[0]?.shown.bootstrap).toBeUndefined()
+  })
+
   test('all pairs against one baseline where there are more arms', async () => {
     const comparison = await compareRun(sampleRun({ arms: ['a', 'b', 'c', 'd'], rollout: better }), { baseline: 'c' })
     expect(comparison.pairs.map(({ baseline, candidate, verdict }) => [baseline, candidate, verdict.word])).toEqual([

@@ -1,0 +1,116 @@
+// `homeground prefer RUN`: a judge says which of two arms' episodes of a task is better, asked in both orders.
+import path from 'node:path'
+import { HomegroundError, JsonLinesWriter } from '@homeground/sdk/trace'
+import type { Command } from 'commander'
+import { type JudgedPair, type Preferences, preferRun } from '../replay/compare/index.ts'
+import { systemJudgeDeps } from '../replay/rubric/index.ts'
+import { openRun } from '../replay/run/open-run.ts'
+import { countOf } from './option-values.ts'
+import { progressLine } from './progress.ts'
+import { runFolder } from './run-folder-option.ts'
+import { folderOption, wantsJson } from './store-options.ts'
+import { inert } from './terminal.ts'
+
+interface PreferCommandOptions {
+  folder?: string
+  a?: string
+  b?: string
+  judge: string
+  url?: string
+  apiKeyEnv?: string
+  instructions: string
+  limit?: number
+  concurrency: number
+}
+
+const everyJudgeTimeMs = 120_000
+
+export function register(program: Command): void {
+  program
+    .command('prefer')
+    .description("which of two arms' episodes a judge prefers, task by task, asked in both orders")
+    .argument('<run>', 'a run folder, or the id of a run')
+    .addOption(folderOption())
+    .requiredOption('--judge <MODEL>', 'the judge')
+    .option(
+      '--instructions <TEXT>',
+      'what better means',
+      'The one that does better what the user asked for, correctly and without needless steps.',
+    )
+    .option('--a <ARM>', 'the baseline (default: the first arm)')
+    .option('--b <ARM>', 'the candidate (default: the other, where there are two)')
+    .option('--url <URL>', 'base URL of the judge (default: HOMEGROUND_JUDGE_URL, else OPENAI_BASE_URL)')
+    .option('--api-key-env <NAME>', 'environment variable that holds its key')
+    .option('--limit <N>', 'so many pairs at most, spread over the run', countOf)
+    .option('--concurrency <N>', 'pairs at a time', countOf, 4)
+    .action(async (given: string, options: PreferCommandOptions, command: Command) => {
+      const json = wantsJson(command)
+      const run = await openRun(runFolder(given, options.folder))
+      const arms = run.file.arms.map(({ name }) => name)
+      const baseline = options.a ?? arms.find((name) => name !== options.b)
+      const others = arms.filter((name) => name !== baseline)
+      const candidate = options.b ?? (others.length === 1 ? others[0] : undefined)
+      if (baseline === undefined || candidate === undefined || baseline === candidate) {
+        throw new HomegroundError('invalid-argument', 'two different arms are needed', {
+          hint: `give --a and --b; the arms are ${arms.join(', ')}`,
+        })
+      }
+      const progress = progressLine('pairs', { json })
+      const judged: JudgedPair[] = []
+      const question = {
+        model: options.judge,
+        instructions: options.instructions,
+        url: options.url,
+        apiKeyEnv: options.apiKeyEnv,
+        parameters: {},
+        timeoutMs: everyJudgeTimeMs,
+      }
+      const { concurrency, limit } = options
+      const preferences = await preferRun(
+        run,
+        {
+          baseline,
+          candidate,
+          question,
+          concurrency,
+          ...(limit === undefined ? {} : { limit }),
+          onPreference: (pair) => {
+            judged.push(pair)
+            progress.show(judged.length, limit ?? run.file.tasks.length * run.file.repeats)
+          },
+        },
+        systemJudgeDeps,
+      )
+      progress.end()
+      const file = path.join(run.folder, 'preferences.jsonl')
+      await writePairs(file, judged)
+      process.stdout.write(json ? `${JSON.stringify({ ...preferences, file })}\n` : preferText(preferences, judged, file))
+      // A judge that never answered says nothing of the arms.
+      if (preferences.share === null) process.exitCode = 3
+    })
+}
+
+async function writePairs(file: string, judged: readonly JudgedPair[]): Promise<void> {
+  const writer = await JsonLinesWriter.open(file)
+  for (const pair of judged.toSorted((a, b) => (a.task === b.task ? a.repeat - b.repeat : a.task < b.task ? -1 : 1)))
+    await writer.write(pair)
+  await writer.close()
+}
+
+function preferText(found: Preferences, judged: readonly JudgedPair[], file: string): string {
+  const [a, b] = [inert(found.baseline), inert(found.candidate)]
+  const { share } = found
+  const fault = judged.find(({ value }) => value === null)
+  return [
+    share === null
+      ? 'the judge gave no verdict at all'
+      : `${b} is preferred to ${a} by ${(share.mean * 100).toFixed(1)} % (95 % interval ${(share.low * 100).toFixed(1)} to ${(share.high * 100).toFixed(1)} %, ${share.sessions} sessions; 50 % is neither)`,
+    `${found.wins} for ${b}, ${found.losses} for ${a}, ${found.ties} ties, ${found.byOrder} of them decided by the order alone`,
+    `sessions: ${found.signTest.wins} for ${b}, ${found.signTest.losses} for ${a}, exact p = ${found.signTest.p.toFixed(4)}`,
+    ...(found.withoutVerdict === 0
+      ? []
+      : [`${found.withoutVerdict} of ${found.pairs} pairs without a verdict: ${inert(fault?.reason ?? '')}`]),
+    `each pair, with the judge's reason: ${inert(file)}`,
+    '',
+  ].join('\n')
+}
