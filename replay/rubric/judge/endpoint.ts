@@ -23,7 +23,8 @@ export interface JudgeDeps {
 export const systemJudgeDeps: JudgeDeps = {
   fetch: (...request) => globalThis.fetch(...request),
   environment: process.env,
-  sleep: (ms) => wait(ms, undefined, { ref: false }),
+  // It keeps the process: with nothing else to do, node would end in the middle of a question.
+  sleep: (ms) => wait(ms),
 }
 
 /** Tries of one call, the first included. */
