@@ -12,9 +12,10 @@ import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
 import { handOut, jobPartitions } from '../replay/work/index.ts'
 import { countOf, dollarsOf, latencyOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
-import { type ArmSummary, summariseRun } from './run-summary.ts'
+import { summariseRun } from './run-summary.ts'
+import { runText } from './run-text.ts'
 import { folderOption, wantsJson } from './store-options.ts'
-import { inert, table } from './terminal.ts'
+import { inert } from './terminal.ts'
 import { version } from './version.ts'
 import { openWork } from './work-queue.ts'
 
@@ -224,35 +225,4 @@ function marginOf(text: string): number {
   const margin = Number(text)
   if (margin > 0 && margin < 1) return margin
   throw new HomegroundError('invalid-argument', `--margin ${inert(text)} is no share`, { hint: 'give a number between 0 and 1, like 0.05' })
-}
-
-function runText(run: Run, arms: readonly ArmSummary[]): string {
-  const rows = arms.map((arm) => [
-    arm.name,
-    arm.model,
-    String(arm.rollouts),
-    arm.score === null ? 'none' : arm.score.toFixed(3),
-    String(arm.withoutScore),
-    String(arm.errors),
-    `${(arm.offTapeShare * 100).toFixed(1)} %`,
-    `${arm.inputTokens}/${arm.outputTokens}`,
-    arm.costUsd === undefined ? '' : `$${arm.costUsd.toFixed(4)}`,
-    `${Math.round(arm.medianMs)} ms`,
-  ])
-  const head = ['arm', 'model', 'rollouts', 'score', 'no score', 'failed', 'off tape', 'tokens', 'cost', 'median']
-  const shown = path.relative(process.cwd(), run.folder) || '.'
-  const failures = arms.flatMap((arm) =>
-    arm.failures.slice(0, 3).map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} failed: ${inert(reason)}\n`),
-  )
-  const cached = arms.flatMap(({ name, cachedCalls }) =>
-    cachedCalls === 0 ? [] : [`${inert(name)}: ${cachedCalls} model calls out of the cache\n`],
-  )
-  const idle = arms.flatMap((arm) =>
-    arm.unusedVariants.map(
-      (name) => `warning: ${inert(arm.name)} sets the variant ${inert(name)}, and no rollout asked for one of that name\n`,
-    ),
-  )
-  const played = arms.every((arm) => arm.errors < arm.rollouts)
-  const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${[...failures, ...cached, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
 }

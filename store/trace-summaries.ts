@@ -22,15 +22,15 @@ export async function readSummaries(connection: Connection, query: EpisodeQuery)
 async function* newestTraces(connection: Connection, query: EpisodeQuery, limit: number): AsyncGenerator<string[]> {
   const { sql, parameters } = traceConditions(query)
   const seen = new Set<string>()
-  const newestDay = await connection.rows(`SELECT toString(max(day)) AS newest, count() AS rows FROM trace_days WHERE ${sql}`, parameters)
-  const { newest, rows } = z.object({ newest: z.string(), rows: z.string() }).parse(newestDay[0])
-  if (rows === '0') return
   for (const days of [...windows, undefined]) {
-    const since = days === undefined ? '' : `AND day > toDate({newest:String}) - ${days}`
+    // Back from the newest day that answers the query: asked for within, a round trip less.
+    const since = days === undefined ? '' : `AND day > (SELECT max(day) FROM trace_days WHERE ${sql}) - ${days}`
     const found = await connection.rows(
       `SELECT trace_id, min(start_time) AS start FROM trace_days WHERE ${sql} ${since} GROUP BY trace_id ORDER BY start DESC LIMIT ${limit + seen.size}`,
-      { ...parameters, newest },
+      parameters,
     )
+    // The newest day has one, if there is any at all.
+    if (found.length === 0) return
     const fresh = found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id).filter((trace) => !seen.has(trace))
     for (const trace of fresh) seen.add(trace)
     if (fresh.length > 0) yield fresh

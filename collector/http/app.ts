@@ -40,7 +40,7 @@ export function createApp(options: AppOptions): Express {
   })
   app.get('/readyz', async (_request, response) => {
     const ready = !isDraining() && (await queue.ready())
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : isDraining() ? 'draining' : 'store away' })
+    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : isDraining() ? 'draining' : 'store or broker away' })
   })
   app.get('/metrics', async (request, response) => {
     options.guard.admit(request, 'read')

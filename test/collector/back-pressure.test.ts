@@ -1,6 +1,6 @@
-// A ClickHouse that stands still or has too many parts: rows wait within bounds or are refused with a status that says so, and none that was answered with 200 is lost.
+// A ClickHouse that cannot keep up, has too many parts, or is gone: rows wait within bounds or are refused with a status that says so, and none that was answered with 200 is lost.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type EngineAddress, readEngineAddress, type Store } from '../../store/index.ts'
+import { type EngineAddress, openStore, readEngineAddress, type Store, startEngine } from '../../store/index.ts'
 import { collectorOn } from '../support/collector.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
 import { postTraces, protobufTraces } from '../support/otlp.ts'
@@ -72,6 +72,27 @@ describe.skipIf(engineIsMissing)('back-pressure', { timeout: 120_000 }, () => {
     } finally {
       goOn()
       await collector.close()
+    }
+  })
+
+  test('a ClickHouse server that is gone: 503 with Retry-After at once, and not ready', async () => {
+    const folder = `${engine.folder}/gone`
+    const other = await startEngine({ folder, lingerMs: 0 })
+    const { url, user, password, pid } = other.address()
+    const environment = { HOMEGROUND_CLICKHOUSE_URL: url, HOMEGROUND_CLICKHOUSE_USER: user, HOMEGROUND_CLICKHOUSE_PASSWORD: password }
+    const server = await openStore({ environment })
+    const collector = await collectorOn(server)
+    try {
+      expect((await postTraces(collector.url, body(301))).status).toBe(200)
+      process.kill(pid, 'SIGKILL')
+      const begun = performance.now()
+      expect(await postTraces(collector.url, body(302))).toMatchObject({ status: 503, retryAfter: '2' })
+      expect(performance.now() - begun).toBeLessThan(20_000)
+      expect((await fetch(`${collector.url}/readyz`)).status).toBe(503)
+    } finally {
+      await collector.close()
+      await server.close()
+      await other.close()
     }
   })
 })
