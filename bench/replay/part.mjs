@@ -1,5 +1,6 @@
 // One measurement of bench:replay in a process of its own: `node part.mjs NAME SIZE FOLDER`. Last line: JSON.
 import path from 'node:path'
+import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { assembleEpisodes, expandEpisodeLine, formatEpisodeLine, JsonLinesWriter, readJsonLines, sha256Hex } from '@homeground/sdk/trace'
 import { buildEnvironment } from '../../dist/replay/environment/build.js'
 import { openEnvironment } from '../../dist/replay/environment/open.js'
@@ -12,7 +13,16 @@ const [name, sizeText, folder] = process.argv.slice(2)
 const size = Number(sizeText)
 const data = path.resolve(import.meta.dirname, '../../examples/data')
 const parts = { real, spans, 'sweep-build': sweepBuild, 'sweep-run': sweepRun }
-console.log(JSON.stringify({ ...(await parts[name]()), peakMb: Math.round(process.resourceUsage().maxRSS / 1024) }))
+/** What was left of the heap after each full collection: the rest of the process's memory is garbage that V8 has let lie. */
+let liveBytes = 0
+new PerformanceObserver((list) => {
+  if (list.getEntries().some(({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR))
+    liveBytes = Math.max(liveBytes, process.memoryUsage().heapUsed)
+}).observe({ entryTypes: ['gc'] })
+
+const figures = await parts[name]()
+const liveMb = Math.round(liveBytes / 2 ** 20)
+console.log(JSON.stringify({ ...figures, peakMb: Math.round(process.resourceUsage().maxRSS / 1024), liveMb }))
 
 /** `size` repeats of each of the 200 tasks, counted from the first. */
 async function real() {

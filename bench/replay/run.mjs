@@ -3,7 +3,8 @@
 //   real   the 200 recorded airline episodes, harness `loop`: the endpoint is a function that answers with what the recording says, as JSON text, so a request is
 //          written, sent, answered, read, played on the tape, recorded, scored and stored as with any endpoint, but for the wait
 //   spans  the same episodes again and again under other ids, as a file, until they hold 100,000 spans: one build
-//   sweep  made-up tasks of two model calls and one tool call: build and rollouts at each size, with the peak of the process's memory
+//   sweep  made-up tasks of two model calls and one tool call: build and rollouts at each size, with the peak of the process's memory, and what of the heap was
+//          in use after full collections (0: there was none)
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -21,7 +22,9 @@ try {
   const sweep = sizes.map((size) => {
     const build = measure('sweep-build', String(size))
     const run = measure('sweep-run', String(size))
-    return { tasks: size, buildSeconds: build.seconds, buildPeakMb: build.peakMb, runSeconds: run.seconds, runPeakMb: run.peakMb }
+    const { seconds: buildSeconds, peakMb: buildPeakMb, liveMb: buildLiveMb } = build
+    const { seconds: runSeconds, peakMb: runPeakMb, liveMb: runLiveMb } = run
+    return { tasks: size, buildSeconds, buildPeakMb, buildLiveMb, runSeconds, runPeakMb, runLiveMb }
   })
   console.table(sweep)
   const growth = (name) => Number((sweep.at(-1)[name] / sweep[0][name]).toFixed(2))
