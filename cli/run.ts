@@ -133,7 +133,7 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
       signal: interruptSignal(),
       ...(options.maxCost === undefined ? {} : { maxCostUsd: options.maxCost }),
       ...(options.cache === undefined ? {} : { cache: { folder: path.resolve(options.cache), share: options.cacheShare ?? 'repeat' } }),
-      ...(work === undefined ? {} : { players: handOut({ ...work, environment: environment.file, onIdle }) }),
+      ...(work === undefined ? {} : { players: handOut({ ...work, onIdle }) }),
       onProgress: ({ done, planned, ran, errors }: Progress) => {
         if (ran === 0 && !json) process.stderr.write(`run: ${out}\n${arms.map(armText).join('')}`)
         progress.show(done, planned, errors === 0 ? '' : `${errors} failed`)

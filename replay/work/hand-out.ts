@@ -2,14 +2,11 @@
 // played again; a result that comes twice is kept once.
 import { randomUUID } from 'node:crypto'
 import { HomegroundError } from '@homeground/sdk/trace'
-import type { EnvironmentFile } from '../environment/types.ts'
 import type { OpenPlayers } from '../run/run-rollouts.ts'
 import type { WorkChannel, WorkTopics } from './channel.ts'
-import { type Fault, type Job, type Mark, type Report, readReport, settingsHash, writeJob, writeReport } from './messages.ts'
+import { type Fault, type Job, type Mark, type Report, readReport, writeJob, writeReport } from './messages.ts'
 
 export interface HandOutOptions {
-  /** Of the run. */
-  environment: EnvironmentFile
   channel: WorkChannel
   topics: WorkTopics
   /** Told once where nobody is there to play. */
@@ -21,10 +18,9 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-export function handOut({ environment, channel, topics, onIdle }: HandOutOptions): OpenPlayers {
+export function handOut({ channel, topics, onIdle }: HandOutOptions): OpenPlayers {
   return async ({ file, allowLive, keep, isComplete, signal }) => {
     const id = randomUUID()
-    const settings = settingsHash(environment)
     const group = `${topics.results}.${file.id}`
     const waiting = new Map<number, Waiting>()
     const partitions = await channel.partitions(topics.jobs)
@@ -92,7 +88,6 @@ export function handOut({ environment, channel, topics, onIdle }: HandOutOptions
             handOut: id,
             index,
             environment: file.environment,
-            settings,
             harness,
             seed,
             ...(latency === undefined ? {} : { latency }),

@@ -1,8 +1,8 @@
 // What the one who hands rollouts out and those who play them say to each other. Names of arms' keys travel, keys never.
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { canonicalHash, type Episode, expandEpisodeLine, formatEpisodeLine, HomegroundError, type Json } from '@homeground/sdk/trace'
+import { type Episode, expandEpisodeLine, formatEpisodeLine, HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
-import { type EnvironmentFile, harnessSchema } from '../environment/types.ts'
+import { harnessSchema } from '../environment/types.ts'
 import { armSchema, type Rollout, rolloutSchema } from '../run/types.ts'
 
 const jobSchema = z.strictObject({
@@ -13,8 +13,6 @@ const jobSchema = z.strictObject({
   /** Its place in the run. */
   index: z.int().nonnegative(),
   environment: z.strictObject({ name: z.string(), folder: z.string(), hash: z.string() }),
-  /** Of how env.json says that tools are answered. */
-  settings: z.string(),
   harness: harnessSchema,
   seed: z.int(),
   latency: z.number().positive().exactOptional(),
@@ -59,12 +57,6 @@ export interface Result {
   episode: Episode
 }
 export type Report = Result | Fault | Mark
-
-/** Of how tools are answered: two copies of an environment may differ in it. */
-export function settingsHash({ tools, simulator, unit }: EnvironmentFile): string {
-  const settings: Json = JSON.parse(JSON.stringify({ tools, simulator, unit }))
-  return canonicalHash(settings)
-}
 
 export function writeJob(job: Job): Buffer {
   return Buffer.from(JSON.stringify(job))

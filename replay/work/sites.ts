@@ -5,7 +5,7 @@ import type { Environment } from '../environment/types.ts'
 import type { RolloutDeps } from '../harness/types.ts'
 import type { Prices } from '../rubric/cost.ts'
 import { type LocalPlayer, localPlayer, type Played } from '../run/local-player.ts'
-import { type Job, settingsHash } from './messages.ts'
+import type { Job } from './messages.ts'
 
 export interface SitesOptions {
   /** Environment folders of this machine; a run's own path is looked at too. */
@@ -52,7 +52,7 @@ export function openSites(options: SitesOptions): Sites {
 
   return {
     async play(job) {
-      const key = JSON.stringify([job.environment.hash, job.settings, job.harness, job.arm.model === 'recorded'])
+      const key = JSON.stringify([job.environment.hash, job.harness, job.arm.model === 'recorded'])
       const kept = sites.get(key) ?? { opening: open(job), playing: 0 }
       sites.delete(key)
       sites.set(key, kept)
@@ -79,7 +79,7 @@ export function openSites(options: SitesOptions): Sites {
   }
 }
 
-async function findEnvironment({ environment: { name, hash, folder }, settings }: Job, folders: readonly string[]): Promise<Environment> {
+async function findEnvironment({ environment: { name, hash, folder } }: Job, folders: readonly string[]): Promise<Environment> {
   const seen: string[] = []
   for (const place of [...folders, folder]) {
     let environment: Environment
@@ -92,13 +92,8 @@ async function findEnvironment({ environment: { name, hash, folder }, settings }
       }
       throw error
     }
-    const isSame = environment.file.hash === hash
-    if (isSame && settingsHash(environment.file) === settings) return environment
-    seen.push(
-      isSame
-        ? `${place}: env.json has other settings of tools`
-        : `${place} holds ${environment.file.name} with hash ${environment.file.hash.slice(0, 12)}`,
-    )
+    if (environment.file.hash === hash) return environment
+    seen.push(`${place} holds ${environment.file.name} with hash ${environment.file.hash.slice(0, 12)}`)
     await environment.close()
   }
   throw new HomegroundError(

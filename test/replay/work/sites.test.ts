@@ -3,9 +3,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
-import { readSettings } from '../../../replay/environment/open.ts'
+import { files, readSettings } from '../../../replay/environment/open.ts'
+import { sealEnvironment } from '../../../replay/environment/seal.ts'
 import { systemDeps } from '../../../replay/run/system-deps.ts'
-import { type Job, settingsHash } from '../../../replay/work/messages.ts'
+import type { Job } from '../../../replay/work/messages.ts'
 import { openSites } from '../../../replay/work/sites.ts'
 import { episodeOf, text } from '../support/episodes.ts'
 
@@ -31,7 +32,6 @@ function jobOf(name: string): Job {
     handOut: 'h',
     index: 0,
     environment: { name, folder: '/not/on/this/machine', hash: file.hash },
-    settings: settingsHash(file),
     harness: file.harness,
     seed: 1,
     allowLive: [],
@@ -63,8 +63,15 @@ test('says what it found where the environment is not there, and plays once it i
 })
 
 test('refuses a copy whose tools are answered in another way', async () => {
-  const job = { ...jobOf('one'), settings: 'other' }
-  const sites = sitesOf(path.join(folder, 'one'))
-  await expect(sites.play(job)).rejects.toMatchObject({ message: expect.stringContaining('env.json has other settings of tools') })
+  const place = path.join(folder, 'other')
+  fs.cpSync(path.join(folder, 'one'), place, { recursive: true })
+  const { file } = readSettings(place)
+  fs.writeFileSync(
+    path.join(place, files.settings),
+    JSON.stringify({ ...file, tools: { look: { effect: 'read', mode: 'live', onMiss: 'error' } } }),
+  )
+  await sealEnvironment(place)
+  const sites = sitesOf(place)
+  await expect(sites.play(jobOf('one'))).rejects.toMatchObject({ message: expect.stringMatching(/other holds one with hash \w{12}/) })
   await sites.close()
 })
