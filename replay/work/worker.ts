@@ -97,7 +97,8 @@ class Slots {
   #free: number
   #taken = 0
   #isClosed = false
-  readonly #queue: (() => void)[] = []
+  /** Those who wait, and look again when they are woken: some have left by then. */
+  readonly #waiting: (() => void)[] = []
   #onEmpty: (() => void) | undefined
 
   constructor(count: number) {
@@ -108,7 +109,7 @@ class Slots {
   async take(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && (this.#isClosed || this.#free === 0)) {
       await new Promise<void>((resolve) => {
-        this.#queue.push(resolve)
+        this.#waiting.push(resolve)
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
     }
@@ -121,7 +122,7 @@ class Slots {
   give(): void {
     this.#free += 1
     this.#taken -= 1
-    this.#queue.shift()?.()
+    for (const wake of this.#waiting.splice(0)) wake()
     if (this.#taken === 0) this.#onEmpty?.()
   }
 
