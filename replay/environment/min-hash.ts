@@ -1,4 +1,5 @@
-// MinHash of texts over word triples: how alike two texts are, without comparing them word by word, and an index of what has been seen that holds numbers alone.
+// MinHash of texts over runs of words (Broder 1997): how alike two texts are, without comparing them word by word, and an index of what has been seen that holds
+// numbers alone. Found through bands, so that each text is compared with few.
 import { createHash } from 'node:crypto'
 
 const hashes = 64
@@ -6,17 +7,17 @@ const rowsOfABand = 4
 
 export type Signature = Uint32Array
 
-/** Shares of equal places in two signatures estimate the Jaccard similarity of the texts' word triples. */
-export function signatureOf(text: string): Signature {
+/** Shares of equal places in two signatures estimate the Jaccard similarity of the texts' runs of so many words. */
+export function signatureOf(text: string, run = 3): Signature {
   const words =
     text
       .toLowerCase()
       .normalize('NFC')
       .match(/[\p{L}\p{N}]+/gu) ?? []
   const signature = new Uint32Array(hashes).fill(0xffffffff)
-  for (let at = 0; at < Math.max(1, words.length - 2); at++) {
+  for (let at = 0; at < Math.max(1, words.length - run + 1); at++) {
     const digest = createHash('sha1')
-      .update(words.slice(at, at + 3).join(' '))
+      .update(words.slice(at, at + run).join(' '))
       .digest()
     const [a, b] = [digest.readUInt32LE(0), digest.readUInt32LE(4) | 1]
     for (let hash = 0; hash < hashes; hash++) {
@@ -48,17 +49,19 @@ export function bandsOf(signature: Signature): number[] {
 /** The texts seen so far, none of which is like an earlier one. */
 export class SeenTexts {
   readonly #threshold: number
+  readonly #run: number
   readonly #signatures: Signature[] = []
   readonly #buckets = new Map<number, number[]>()
 
-  /** @param threshold the share of word triples from which two texts count as alike */
-  constructor(threshold: number) {
+  /** @param threshold the share of runs of `run` words from which two texts count as alike */
+  constructor(threshold: number, run = 3) {
     this.#threshold = threshold
+    this.#run = run
   }
 
   /** Whether a text like this one was added before; if not, it is added. */
   has(text: string): boolean {
-    const signature = signatureOf(text)
+    const signature = signatureOf(text, this.#run)
     const bands = bandsOf(signature)
     for (const band of bands) {
       for (const index of this.#buckets.get(band) ?? []) {
