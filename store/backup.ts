@@ -3,10 +3,9 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { connect } from './connection.ts'
 import { backupsFolder, startEngine } from './embedded/index.ts'
-import { makeFolder } from './make-folder.ts'
 import { migrate } from './migrate.ts'
 import { engineFolder } from './settings.ts'
 
@@ -141,7 +140,7 @@ function refuseExisting(file: string): void {
 /** A place for an archive where the engine may read and write. */
 function archiveIn(home: string): string {
   const folder = backupsFolder(home)
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder, { mode: 0o700 })
   return path.join(folder, `${randomBytes(6).toString('hex')}.tar`)
 }
 

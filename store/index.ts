@@ -1,7 +1,6 @@
 // The store: ClickHouse behind `openStore`, and ClickHouse itself out of npm behind `startEngine`.
 export { type BackupOptions, backupStore, restoreStore } from './backup.ts'
 export * from './embedded/index.ts'
-export { makeFolder } from './make-folder.ts'
 export { openStore, type StoreOptions } from './open-store.ts'
 export { describeSettings, engineFolder, readSettings, type StoreSettings, storeSettings } from './settings.ts'
 export type * from './types.ts'

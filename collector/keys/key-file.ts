@@ -2,9 +2,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { z } from 'zod'
-import { makeFolder } from '../../store/index.ts'
 
 export const rights = ['ingest', 'read'] as const
 export type Right = (typeof rights)[number]

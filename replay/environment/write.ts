@@ -1,7 +1,7 @@
 // Writes an environment folder, whole or not at all: built beside its place under another name, then renamed. Tasks stream through.
 import fs from 'node:fs'
 import path from 'node:path'
-import { formatEpisodeLine, HomegroundError, JsonLinesWriter, removeLeftovers } from '@homeground/sdk/trace'
+import { formatEpisodeLine, HomegroundError, JsonLinesWriter, makeFolder, removeLeftovers } from '@homeground/sdk/trace'
 import type { Rubric } from '../rubric/types.ts'
 import { environmentHash, lineHash } from './hash.ts'
 import { files } from './open.ts'
@@ -30,7 +30,7 @@ export async function writeEnvironment(
   removeLeftovers(target)
   const building = `${target}.building-${process.pid}`
   fs.rmSync(building, { recursive: true, force: true })
-  fs.mkdirSync(building, { recursive: true })
+  makeFolder(building)
   try {
     const hashes = await writeLines(building, tasks)
     const { file: settings, rubric, card } = end()

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { asObject, asText, HomegroundError, parseJson } from '@homeground/sdk/trace'
+import { asObject, asText, HomegroundError, makeFolder, parseJson } from '@homeground/sdk/trace'
 
 export interface AnswerCacheSettings {
   /** Absolute. */
@@ -51,7 +51,7 @@ function readText(file: string): string | undefined {
 function keepText(file: string, { url, text }: { url: string; text: string }): void {
   const next = `${file}.${process.pid}.${Math.floor(performance.now() * 1_000)}.tmp`
   try {
-    fs.mkdirSync(path.dirname(file), { recursive: true })
+    makeFolder(path.dirname(file))
     fs.writeFileSync(next, JSON.stringify({ format: 1, url, text }))
     fs.renameSync(next, file)
   } catch (cause) {

@@ -8,6 +8,7 @@ import {
   HomegroundError,
   type Json,
   JsonLinesWriter,
+  makeFolder,
   parseInput,
   readJsonLines,
 } from '@homeground/sdk/trace'
@@ -47,7 +48,7 @@ export class RunFolder {
   static async open(folder: string, file: RunFile, onDone: (rollout: Rollout) => void = () => {}): Promise<RunFolder> {
     const absolute = path.resolve(folder)
     refuseForeignFolder(absolute)
-    fs.mkdirSync(absolute, { recursive: true })
+    makeFolder(absolute)
     lock(absolute)
     try {
       const settings = path.join(absolute, runFiles.settings)

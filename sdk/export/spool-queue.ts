@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import { diag } from '../run/host-telemetry.ts'
 import { nodeCrypto } from '../run/late-modules.ts'
+import { makeFolder } from '../trace/make-folder.ts'
 import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-queue.ts'
 import { SpoolSegment } from './spool-segment.ts'
 
@@ -153,7 +154,7 @@ export class SpoolQueue implements PieceQueue {
 
   /** Takes over what ended processes have left. A rename claims a file: of two that try, one gets it. */
   private async adopt(): Promise<void> {
-    await fs.mkdir(this.folder, { recursive: true, mode: 0o700 })
+    makeFolder(this.folder, { mode: 0o700 })
     for (const name of (await fs.readdir(this.folder)).toSorted()) {
       const found = path.join(this.folder, name)
       if (!(await isLeft(found))) continue

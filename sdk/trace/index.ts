@@ -14,6 +14,7 @@ export { asArray, asNumber, asObject, asText, isJson, jsonOrText, parseJson, sam
 export { readJsonFile } from './json-file.ts'
 export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines } from './json-lines.ts'
 export { removeLeftovers } from './leftovers.ts'
+export { makeFolder } from './make-folder.ts'
 export { defaultProject, normaliseSpan, projectOf } from './normalise.ts'
 export { type ParsePlace, parseInput } from './parse-input.ts'
 export type * from './row.ts'

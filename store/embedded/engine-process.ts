@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { makeFolder } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { addressSchema, type EngineAddress, retire, writeAddress } from './address.ts'
 import { answers } from './answers.ts'
@@ -44,7 +45,7 @@ async function serve({ folder, library, port, lingerMs }: z.infer<typeof taskSch
   const settings = writeEngineSettings(folder, address)
   // ClickHouse keeps `system` in memory; what an earlier engine left on disk would stand in the way of its log tables.
   const data = path.join(folder, 'clickhouse')
-  fs.mkdirSync(data, { recursive: true, mode: 0o700 })
+  makeFolder(data, { mode: 0o700 })
   fs.rmSync(path.join(data, 'data', 'system'), { recursive: true, force: true })
 
   const watcher = new Worker(new URL(import.meta.url), { workerData: { folder, lingerMs, address } })

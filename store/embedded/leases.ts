@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { makeFolder } from '@homeground/sdk/trace'
 import { isAlive, processStart } from './process-identity.ts'
 
 /** Says that this process uses the engine of the folder, until `release()` or until the process is gone. */
@@ -12,7 +13,7 @@ export interface Lease {
 /** Takes a lease for this process. One process may hold several. */
 export function takeLease(folder: string): Lease {
   const directory = leaseDirectory(folder)
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeFolder(directory, { mode: 0o700 })
   const file = path.join(directory, `${process.pid}-${processStart(process.pid) ?? 'unknown'}-${randomBytes(4).toString('hex')}`)
   fs.writeFileSync(file, '')
   return { release: () => fs.rmSync(file, { force: true }) }

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import { HomegroundError, JsonLinesWriter } from '@homeground/sdk/trace'
+import { HomegroundError, JsonLinesWriter, makeFolder } from '@homeground/sdk/trace'
 import { makeDataset } from './make-dataset.ts'
 import type { DatasetOptions, DatasetReport, DatasetSource } from './types.ts'
 
@@ -60,7 +60,7 @@ function refusePlace(file: string): void {
 
 async function open(file: string): Promise<JsonLinesWriter> {
   try {
-    await fs.mkdir(path.dirname(path.resolve(file)), { recursive: true })
+    makeFolder(path.dirname(path.resolve(file)))
   } catch (cause) {
     throw new HomegroundError('invalid-argument', `${path.dirname(file)} cannot be made`, { hint: 'give another file with --out', cause })
   }

@@ -1,7 +1,7 @@
 // gates.jsonl: every look at a held-out split, one line each. The more often a split was looked at, the surer a gate has to be.
 import fs from 'node:fs'
 import path from 'node:path'
-import { parseInput } from '@homeground/sdk/trace'
+import { makeFolder, parseInput } from '@homeground/sdk/trace'
 import { type LedgerEntry, ledgerEntrySchema } from './types.ts'
 
 /** After so many gates a split has been looked at too often: at 0.05 / 2^6 a gate finds little but luck. */
@@ -27,7 +27,7 @@ export function readLedger(file: string, testHash?: string): LedgerEntry[] {
 
 /** Appends, and syncs: what was looked at stays looked at. */
 export function writeLedger(file: string, entry: LedgerEntry): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true })
+  makeFolder(path.dirname(file))
   const opened = fs.openSync(file, 'a')
   try {
     fs.writeSync(opened, `${JSON.stringify(entry)}\n`)

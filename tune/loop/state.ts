@@ -1,7 +1,7 @@
 // What a loop remembers: which steps of the iteration under way are done, what each iteration came to, and which model is live.
 import fs from 'node:fs'
 import path from 'node:path'
-import { parseInput } from '@homeground/sdk/trace'
+import { makeFolder, parseInput } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { type Iteration, iterationSchema, type StepName, stepNames } from './types.ts'
 
@@ -18,7 +18,7 @@ export class LoopState {
 
   constructor(folder: string) {
     this.folder = folder
-    fs.mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
   }
 
   /** Iterations that ended, oldest first. @throws HomegroundError invalid-input */
@@ -56,7 +56,7 @@ export class LoopState {
 
   iterationFolder(iteration: number): string {
     const folder = path.join(this.folder, String(iteration).padStart(3, '0'))
-    fs.mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     return folder
   }
 }

@@ -1,7 +1,7 @@
 // GRPO from one call: opens the environment, starts the rollout service, and follows the trainer, which asks it for rollouts. All of it ends together.
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { openEnvironment } from '../../replay/environment/open.ts'
 import type { Environment } from '../../replay/environment/types.ts'
 import { type ModelFile, type TrainOptions, type TrainSettings, train } from '../train/index.ts'
@@ -58,7 +58,7 @@ async function writeTasks(environment: Environment, output: string): Promise<str
       hint: 'build it from more sessions, or with another --splits',
     })
   }
-  fs.mkdirSync(output, { recursive: true })
+  makeFolder(output)
   const file = path.join(path.resolve(output), 'tasks.jsonl')
   fs.writeFileSync(file, lines.join(''))
   return file

@@ -1,7 +1,7 @@
 // One training run as a command sees it: writes the settings, starts the trainer in its output folder, follows it, and records where the result came from.
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import type { TrainerEvent, TrainingEnd } from './events.ts'
 import { type ModelFile, writeLineage } from './lineage.ts'
 import { startTrainerProcess } from './trainer-process.ts'
@@ -34,7 +34,7 @@ export interface TrainOptions {
 /** Resolves with the lineage of the model, which lies in `settings.output`. @throws HomegroundError invalid-settings, invalid-input, run-mismatch, training-failed */
 export async function train(settings: TrainSettings, options: TrainOptions): Promise<ModelFile> {
   const output = path.resolve(settings.output)
-  fs.mkdirSync(output, { recursive: true })
+  makeFolder(output)
   const file = path.join(output, 'settings.json')
   const complete = { ...settings, output }
   fs.writeFileSync(file, `${JSON.stringify(complete, null, 2)}\n`)

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import { HomegroundError, JsonLinesWriter, parseInput, readJsonLines } from '@homeground/sdk/trace'
+import { HomegroundError, JsonLinesWriter, makeFolder, parseInput, readJsonLines } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { Environment } from '../../replay/environment/types.ts'
 import { type DatasetOptions, type DatasetReport, type DatasetSource, writeDataset } from '../dataset/index.ts'
@@ -38,7 +38,7 @@ export async function writeVerifiersPackage(folder: string, options: PackageOpti
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')}`
   const module = taskset.replaceAll('-', '_')
-  await fs.mkdir(path.join(folder, module), { recursive: true })
+  makeFolder(path.join(folder, module))
   for (const name of ['__init__.py', 'taskset.py', 'harness.py'])
     await fs.copyFile(path.join(trainerFolder, 'homeground_tune', 'verifiers_package', name), path.join(folder, module, name))
   const place = { name: environment.file.name, hash: environment.file.hash, folder: path.resolve(environment.folder) }

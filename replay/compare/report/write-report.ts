@@ -1,7 +1,7 @@
 // Writes report.json and report.html beside a run. Both appear whole or not at all.
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Episode } from '@homeground/sdk/trace'
+import { type Episode, makeFolder } from '@homeground/sdk/trace'
 import type { Run } from '../../run/types.ts'
 import { runSource } from '../compare-run.ts'
 import type { Comparison, ComparisonSource } from '../types.ts'
@@ -26,7 +26,7 @@ export async function writeReportFiles(
   episodes: AsyncIterable<Episode>,
 ): Promise<ReportFiles> {
   const cases = await chooseCases(comparison, source, episodes)
-  fs.mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   const files = { json: path.join(folder, 'report.json'), html: path.join(folder, 'report.html') }
   writeWhole(files.json, `${JSON.stringify(comparison, finiteOrNull, 1)}\n`)
   writeWhole(files.html, renderReport(comparison, cases))
