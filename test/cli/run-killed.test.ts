@@ -4,10 +4,9 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ModelServer, startModelServer } from '@homeground/sdk/testing'
+import type { ModelServer } from '@homeground/sdk/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildEnvironment } from '../../replay/environment/build.ts'
-import { calls, episodeOf, result, text } from '../replay/support/episodes.ts'
+import { buildThings, startThingsModel } from '../replay/support/things.ts'
 
 const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 let folder: string
@@ -15,32 +14,10 @@ let server: ModelServer
 /** Told of each request that the server gets. */
 let onRequest = () => {}
 
-const desk = (name: string) =>
-  episodeOf(name, [
-    text('user', `Where is ${name}?`),
-    calls({ id: 'c1', name: 'look', arguments: { at: name } }),
-    result('c1', `${name} is here`),
-    text('assistant', 'Here.'),
-  ])
-const names = Array.from({ length: 12 }, (_, index) => `thing${index}`)
-
 beforeAll(async () => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-killed-'))
-  await buildEnvironment(names.map(desk), {
-    name: 'things',
-    folder: path.join(folder, 'env'),
-    homeground: '0.1.0',
-    harness: { kind: 'loop', maxSteps: 4 },
-  })
-  server = await startModelServer({
-    delayMs: 15,
-    policy: ({ body }) => {
-      onRequest()
-      const messages = body['messages'] as { role: string; content: string }[]
-      if (messages.at(-1)?.role === 'tool') return `${messages.at(-1)?.content}.`
-      return { toolCalls: [{ id: 'k', name: 'look', arguments: { at: /thing\d+/.exec(messages[0]?.content ?? '')?.[0] ?? '' } }] }
-    },
-  })
+  await buildThings(path.join(folder, 'env'), 12)
+  server = await startThingsModel({ delayMs: 15, onRequest: () => onRequest() })
 })
 afterAll(async () => {
   await server.close()

@@ -24,6 +24,23 @@ afterAll(() => {
   fs.rmSync(folder, { recursive: true })
 })
 
+/** One criterion, that a judge decides. */
+const judged: Rubric = {
+  criteria: [
+    {
+      name: 'good',
+      weight: 1,
+      type: 'judge',
+      scale: 'binary',
+      instructions: 'x',
+      model: 'j',
+      repeats: 1,
+      reference: false,
+      timeoutMs: 1000,
+    },
+  ],
+}
+
 async function audited(at: string, judge?: (said: string) => object): Promise<AuditReport> {
   const environment = await openEnvironment(at)
   const outside = openOutsideGraders(at, {
@@ -120,21 +137,7 @@ describe('other environments', () => {
   })
 
   test('a judge that believes what it reads is found, and one that decides alone; one that wavers is noted', async () => {
-    const at = await build('judged', {
-      criteria: [
-        {
-          name: 'good',
-          weight: 1,
-          type: 'judge',
-          scale: 'binary',
-          instructions: 'x',
-          model: 'j',
-          repeats: 1,
-          reference: false,
-          timeoutMs: 1000,
-        },
-      ],
-    })
+    const at = await build('judged', judged)
     let calls = 0
     const credulous = (body: string) => {
       const ticket = /ticket\\": \\"(\w+)/.exec(body)?.[1]
@@ -148,21 +151,7 @@ describe('other environments', () => {
   })
 
   test('a judge that follows the order of its labels is found, and is not called one that wavers', async () => {
-    const at = await build('ordered', {
-      criteria: [
-        {
-          name: 'good',
-          weight: 1,
-          type: 'judge',
-          scale: 'binary',
-          instructions: 'x',
-          model: 'j',
-          repeats: 1,
-          reference: false,
-          timeoutMs: 1000,
-        },
-      ],
-    })
+    const at = await build('ordered', judged)
     const first = (body: string) => {
       const ticket = /ticket\\": \\"(\w+)/.exec(body)?.[1]
       return { ticket, reason: 'r', verdict: body.indexOf('\\"pass\\" (worth') < body.indexOf('\\"fail\\" (worth') ? 'pass' : 'fail' }

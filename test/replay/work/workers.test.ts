@@ -3,47 +3,24 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { type ModelServer, startModelServer } from '@homeground/sdk/testing'
+import type { ModelServer } from '@homeground/sdk/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { commandLine } from '../../support/command.ts'
 import { kafkaIsMissing, useKafka } from '../../support/kafka.ts'
 import { until } from '../../support/until.ts'
-import { calls, episodeOf, result, text } from '../support/episodes.ts'
+import { buildThings, startThingsModel } from '../support/things.ts'
 
 let folder: string
 let server: ModelServer
 let topic: string
 const running = new Set<ChildProcess>()
 
-const desk = (name: string) =>
-  episodeOf(name, [
-    text('user', `Where is ${name}?`),
-    calls({ id: 'c1', name: 'look', arguments: { at: name } }),
-    result('c1', `${name} is here`),
-    text('assistant', 'Here.'),
-  ])
-
-async function build(name: string, size: number): Promise<void> {
-  await buildEnvironment(
-    Array.from({ length: size }, (_, index) => desk(`thing${index}`)),
-    { name: 'things', folder: path.join(folder, name), homeground: '0.1.0', harness: { kind: 'loop', maxSteps: 4 } },
-  )
-}
-
 beforeAll(async () => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-workers-'))
-  await build('env', 12)
-  await build('other', 2)
+  await buildThings(path.join(folder, 'env'), 12)
+  await buildThings(path.join(folder, 'other'), 2)
   fs.writeFileSync(path.join(folder, 'prices.json'), JSON.stringify({ one: { input: 1, output: 1 }, two: { input: 1, output: 1 } }))
-  server = await startModelServer({
-    delayMs: 40,
-    policy: ({ body }) => {
-      const messages = body['messages'] as { role: string; content: string }[]
-      if (messages.at(-1)?.role === 'tool') return `${messages.at(-1)?.content}.`
-      return { toolCalls: [{ id: 'k', name: 'look', arguments: { at: /thing\d+/.exec(messages[0]?.content ?? '')?.[0] ?? '' } }] }
-    },
-  })
+  server = await startThingsModel({ delayMs: 40 })
 })
 afterAll(async () => {
   await server.close()
