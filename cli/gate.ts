@@ -1,7 +1,7 @@
 // `homeground gate`: may this candidate go live? Exit 0 promote, 1 do not, 2 wrong use, 3 it failed.
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError, parseInput, parseJson } from '@homeground/sdk/trace'
+import { parseInput, readJsonFile } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { openEnvironment } from '../replay/environment/open.ts'
 import { type GateResult, type GateRules, gate, gateRulesSchema } from '../tune/gate/index.ts'
@@ -70,17 +70,15 @@ async function run(folder: string, options: GateCommandOptions, json: boolean): 
 
 /** @throws HomegroundError not-found, invalid-settings */
 function readRules(file: string, named: boolean): GateRules {
-  if (!fs.existsSync(file)) {
-    if (named) throw new HomegroundError('not-found', `there are no rules in ${inert(file)}`, { hint: 'check the path given with --rules' })
-    return gateRulesSchema.parse({})
-  }
-  const value = parseJson(fs.readFileSync(file, 'utf8'))
-  return parseInput(gateRulesSchema, value, {
-    place: file,
-    what: 'rules for a gate',
+  if (!named && !fs.existsSync(file)) return gateRulesSchema.parse({})
+  const hint = 'docs/tune.md lists them'
+  const value = readJsonFile(file, {
+    missing: `there are no rules in ${inert(file)}`,
+    missingHint: 'check the path given with --rules',
+    broken: hint,
     code: 'invalid-settings',
-    hint: 'docs/tune.md lists them',
   })
+  return parseInput(gateRulesSchema, value, { place: file, what: 'rules for a gate', code: 'invalid-settings', hint })
 }
 
 function gateText({ promotion, record }: GateResult): string {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { HomegroundError, parseInput, parseJson } from '@homeground/sdk/trace'
+import { parseInput, readJsonFile } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { type LoopFile, type LoopResult, LoopState, loopFileSchema, planIteration, runLoop, runOnSchedule } from '../tune/loop/index.ts'
 import { durationOf } from './option-values.ts'
@@ -53,9 +53,9 @@ export function register(program: Command): void {
 
 /** @throws HomegroundError not-found, invalid-settings */
 function readLoop(file: string): LoopFile {
-  if (!fs.existsSync(file)) throw new HomegroundError('not-found', `there is no ${inert(file)}`, { hint: 'docs/tune.md shows a loop.json' })
-  const at = { place: file, what: 'a loop', code: 'invalid-settings', hint: 'docs/tune.md shows a loop.json' } as const
-  return parseInput(loopFileSchema, parseJson(fs.readFileSync(file, 'utf8')), at)
+  const hint = 'docs/tune.md shows a loop.json'
+  const value = readJsonFile(file, { missing: `there is no ${inert(file)}`, missingHint: hint, broken: hint, code: 'invalid-settings' })
+  return parseInput(loopFileSchema, value, { place: file, what: 'a loop', code: 'invalid-settings', hint })
 }
 
 /** Its errors and progress go to our stderr as they come. */

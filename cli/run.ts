@@ -1,7 +1,6 @@
 // `homeground run`: rollouts of one or more arms on an environment's tasks, with progress; interrupted, the same command goes on.
-import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError, type Json, parseInput, parseJson } from '@homeground/sdk/trace'
+import { HomegroundError, type Json, parseInput, parseJson, readJsonFile } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { openEnvironment } from '../replay/environment/open.ts'
@@ -184,13 +183,8 @@ function armsOf(options: RunCommandOptions): Arm[] {
 }
 
 function readArms(file: string): Arm[] {
-  let text: string
-  try {
-    text = fs.readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new HomegroundError('not-found', `${file} cannot be read`, { hint: 'check the path given with --arms', cause })
-  }
-  return parseInput(z.array(armSchema), parseJson(text), { place: file, what: 'a list of arms: [{ "name": …, "model": … }]' })
+  const value = readJsonFile(file, { missingHint: 'check the path given with --arms', broken: 'mend the file' })
+  return parseInput(z.array(armSchema), value, { place: file, what: 'a list of arms: [{ "name": …, "model": … }]' })
 }
 
 function armOf(text: string, previous: Arm[]): Arm[] {

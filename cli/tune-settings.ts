@@ -1,7 +1,6 @@
 // From the options of `homeground tune` to the trainer's settings. The trainer itself checks them; here only what cannot be written down is refused.
-import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError, parseInput } from '@homeground/sdk/trace'
+import { HomegroundError, parseInput, readJsonFile } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { TrainSettings } from '../tune/train/index.ts'
 
@@ -58,16 +57,12 @@ const looseSettings: z.ZodType<TrainSettings> = z.looseObject({
 })
 
 function readSettingsFile(file: string): Fields {
-  if (!fs.existsSync(file)) throw new HomegroundError('not-found', `there is no settings file ${file}`, { hint: 'mend the path' })
-  let value: unknown
-  try {
-    value = JSON.parse(fs.readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new HomegroundError('invalid-settings', `${file}: expected JSON: ${error instanceof Error ? error.message : String(error)}`, {
-      hint: 'mend the file at that place',
-      cause: error,
-    })
-  }
+  const value = readJsonFile(file, {
+    missing: `there is no settings file ${file}`,
+    missingHint: 'mend the path',
+    broken: 'mend the file at that place',
+    code: 'invalid-settings',
+  })
   return parseInput(z.record(z.string(), z.unknown()), value, { place: file, what: 'an object of settings', code: 'invalid-settings' })
 }
 

@@ -80,11 +80,11 @@ export function readSettings(folder: string): { file: EnvironmentFile; rubric: R
   }
   const file = parsed(
     environmentSchema,
-    readJsonFile(folder, files.settings),
+    readSettingsFile(folder, files.settings),
     path.join(folder, files.settings),
     'an environment (format 1)',
   )
-  return { file, rubric: parseRubric(readJsonFile(folder, file.rubric), path.join(folder, file.rubric)) }
+  return { file, rubric: parseRubric(readSettingsFile(folder, file.rubric), path.join(folder, file.rubric)) }
 }
 
 async function checkWhole(environment: Environment, tasks: LineIndex, tapes: LineIndex): Promise<void> {
@@ -168,7 +168,7 @@ async function openLines(folder: string, name: string, key: 'id' | 'task'): Prom
   }
 }
 
-function readJsonFile(folder: string, name: string): unknown {
+function readSettingsFile(folder: string, name: string): unknown {
   let text: string
   try {
     text = fs.readFileSync(path.join(folder, name), 'utf8')

@@ -10,6 +10,7 @@ import {
   JsonLinesWriter,
   makeFolder,
   parseInput,
+  readJsonFile,
   readJsonLines,
 } from '@homeground/sdk/trace'
 import { writeJson } from '../environment/write.ts'
@@ -123,21 +124,11 @@ export class RunFolder {
 /** @throws HomegroundError not-found, invalid-input */
 export function readRunFile(folder: string): RunFile {
   const file = path.join(folder, runFiles.settings)
-  let text: string
-  try {
-    text = fs.readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new HomegroundError('not-found', `${file}: there is no run there`, {
-      hint: 'homeground run ENV --arm NAME=MODEL makes one',
-      cause,
-    })
-  }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new HomegroundError('invalid-input', `${file}: not JSON`, { hint: 'take the folder from its source again', cause })
-  }
+  const value = readJsonFile(file, {
+    missing: `${file}: there is no run there`,
+    missingHint: 'homeground run ENV --arm NAME=MODEL makes one',
+    broken: 'take the folder from its source again',
+  })
   return parseInput(runFileSchema, value, { place: file, what: 'a run (format 1)' })
 }
 

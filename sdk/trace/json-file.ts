@@ -1,24 +1,40 @@
 // A file that holds one JSON value.
 import fs from 'node:fs'
-import { HomegroundError } from './error.ts'
+import { type ErrorCode, HomegroundError } from './error.ts'
 
-/** @param hints what to do where it cannot be read, and where it is no JSON @throws HomegroundError not-found, invalid-input: the file */
-export function readJsonFile(file: string, hints: { missing?: string; broken: string }): unknown {
+/** What is said of a file that is not there, or is no JSON. */
+export interface JsonFileFaults {
+  /** @default `FILE cannot be read` */
+  missing?: string
+  /** What to do then. @default check the path; it is relative to the current folder */
+  missingHint?: string
+  /** What to do where it is no JSON. */
+  broken: string
+  /** Then. @default invalid-input */
+  code?: ErrorCode
+}
+
+/** @throws HomegroundError not-found; `faults.code`: the file, and where in it */
+export function readJsonFile(file: string, faults: JsonFileFaults): unknown {
   let text: string
   try {
     text = fs.readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new HomegroundError('not-found', `${file} cannot be read`, {
-      hint: hints.missing ?? 'check the path; it is relative to the current folder',
+    throw new HomegroundError('not-found', faults.missing ?? `${file} cannot be read`, {
+      hint: faults.missingHint ?? 'check the path; it is relative to the current folder',
       cause,
     })
   }
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new HomegroundError('invalid-input', `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      hint: hints.broken,
-      cause,
-    })
+    throw new HomegroundError(
+      faults.code ?? 'invalid-input',
+      `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        hint: faults.broken,
+        cause,
+      },
+    )
   }
 }

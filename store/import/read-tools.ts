@@ -12,7 +12,7 @@ const fileSchema = z.array(toolSchema)
 export async function readTools(file: string): Promise<ImportedTool[]> {
   const tools = parseInput(
     fileSchema,
-    readJsonFile(file, { missing: 'check the path given to --tools', broken: 'give a JSON array of tool definitions' }),
+    readJsonFile(file, { missingHint: 'check the path given to --tools', broken: 'give a JSON array of tool definitions' }),
     {
       place: file,
       what: 'a list of tools [{ name, description, parameters, effect }]',

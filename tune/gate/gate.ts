@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { canonicalJson, HomegroundError, parseInput } from '@homeground/sdk/trace'
+import { canonicalJson, HomegroundError, parseInput, readJsonFile } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { compareRun } from '../../replay/compare/index.ts'
 import { writeReport } from '../../replay/compare/report/write-report.ts'
@@ -126,7 +126,10 @@ const auditSchema = z.looseObject({ hash: z.string(), clean: z.boolean() })
 function readAudit(environment: Environment): { clean: boolean; says: string } | undefined {
   const file = path.join(environment.folder, 'audit.json')
   if (!fs.existsSync(file)) return undefined
-  const audit = parseInput(auditSchema, JSON.parse(fs.readFileSync(file, 'utf8')), { place: file, what: 'an audit' })
+  const audit = parseInput(auditSchema, readJsonFile(file, { broken: 'homeground env audit writes it anew' }), {
+    place: file,
+    what: 'an audit',
+  })
   if (audit.hash !== environment.file.hash) return { clean: false, says: 'the environment was built again since its audit' }
   return { clean: audit.clean, says: audit.clean ? 'clean' : 'the audit found ways to cheat' }
 }

@@ -1,7 +1,7 @@
 // gates.jsonl: every look at a held-out split, one line each. The more often a split was looked at, the surer a gate has to be.
 import fs from 'node:fs'
 import path from 'node:path'
-import { makeFolder, parseInput } from '@homeground/sdk/trace'
+import { makeFolder, parseInput, parseJson } from '@homeground/sdk/trace'
 import { type LedgerEntry, ledgerEntrySchema } from './types.ts'
 
 /** After so many gates a split has been looked at too often: at 0.05 / 2^6 a gate finds little but luck. */
@@ -19,7 +19,7 @@ export function readLedger(file: string, testHash?: string): LedgerEntry[] {
   for (const [index, line] of fs.readFileSync(file, 'utf8').split('\n').entries()) {
     if (line.trim() === '') continue
     const at = { place: `${file}:${index + 1}`, what: 'a line of the ledger of gates' }
-    const entry = parseInput(ledgerEntrySchema, parseLine(line), at)
+    const entry = parseInput(ledgerEntrySchema, parseJson(line), at)
     if (testHash === undefined || entry.testHash === testHash) entries.set(entry.id, entry)
   }
   return [...entries.values()]
@@ -34,13 +34,5 @@ export function writeLedger(file: string, entry: LedgerEntry): void {
     fs.fsyncSync(opened)
   } finally {
     fs.closeSync(opened)
-  }
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
   }
 }

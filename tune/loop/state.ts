@@ -1,7 +1,7 @@
 // What a loop remembers: which steps of the iteration under way are done, what each iteration came to, and which model is live.
 import fs from 'node:fs'
 import path from 'node:path'
-import { makeFolder, parseInput } from '@homeground/sdk/trace'
+import { makeFolder, parseInput, parseJson, readJsonFile } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { type Iteration, iterationSchema, type StepName, stepNames } from './types.ts'
 
@@ -25,17 +25,22 @@ export class LoopState {
   iterations(): Iteration[] {
     const file = path.join(this.folder, 'ledger.jsonl')
     if (!fs.existsSync(file)) return []
-    const lines = fs.readFileSync(file, 'utf8').split('\n')
-    return lines
-      .filter((line) => line.trim() !== '')
-      .map((line, index) => parseInput(iterationSchema, JSON.parse(line), { place: `${file}:${index + 1}`, what: 'an iteration' }))
+    return fs
+      .readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        line.trim() === '' ? [] : [parseInput(iterationSchema, parseJson(line), { place: `${file}:${index + 1}`, what: 'an iteration' })],
+      )
   }
 
   /** The one that was broken off, else a new one. */
   progress(now: () => Date): IterationProgress {
     const file = path.join(this.folder, 'progress.json')
     if (fs.existsSync(file)) {
-      return parseInput(progressSchema, JSON.parse(fs.readFileSync(file, 'utf8')), { place: file, what: 'the progress of a loop' })
+      return parseInput(progressSchema, readJsonFile(file, { broken: 'remove it: the iteration begins anew' }), {
+        place: file,
+        what: 'the progress of a loop',
+      })
     }
     return { iteration: this.iterations().length + 1, startedAt: now().toISOString(), done: {} }
   }
@@ -49,7 +54,10 @@ export class LoopState {
   /** The line first: killed in between, the iteration is not lost, and not counted twice. */
   finishIteration(iteration: Iteration): void {
     if (!this.iterations().some((each) => each.iteration === iteration.iteration)) {
-      fs.appendFileSync(path.join(this.folder, 'ledger.jsonl'), `${JSON.stringify(iteration)}\n`)
+      // Whole, or as it was: half a line would end every later loop.
+      const file = path.join(this.folder, 'ledger.jsonl')
+      const before = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+      writeWhole(file, `${before}${JSON.stringify(iteration)}\n`)
     }
     fs.rmSync(path.join(this.folder, 'progress.json'), { force: true })
   }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { parseInput } from '@homeground/sdk/trace'
+import { parseInput, readJsonFile } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { TrainingEnd } from './events.ts'
 import { modelCard } from './model-card.ts'
@@ -45,7 +45,10 @@ export type ModelFile = z.infer<typeof modelFileSchema>
 /** Reads FOLDER/model.json. @throws HomegroundError invalid-input */
 export function readModelFile(folder: string): ModelFile {
   const file = path.join(folder, 'model.json')
-  return parseInput(modelFileSchema, JSON.parse(fs.readFileSync(file, 'utf8')), { place: file, what: 'a model file (format 1)' })
+  return parseInput(modelFileSchema, readJsonFile(file, { broken: 'the same `homeground tune` command writes it anew' }), {
+    place: file,
+    what: 'a model file (format 1)',
+  })
 }
 
 /** Writes model.json and README.md into the output folder; a finished run that is asked for again keeps its gates. */
