@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Episode } from '@homeground/sdk/trace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
@@ -9,6 +10,7 @@ import type { HarnessSettings } from '../../../replay/environment/types.ts'
 import { type Verification, verifyEnvironment } from '../../../replay/environment/verify.ts'
 import { airlineEpisodes, calls, episodeOf, result, text } from '../support/episodes.ts'
 
+const product = fileURLToPath(new URL('../support/airline-product.ts', import.meta.url))
 let folder: string
 beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-verify-'))
@@ -27,7 +29,16 @@ async function verified(episodes: Episode[], harness?: HarnessSettings): Promise
   }
 }
 
-describe('verifyEnvironment', () => {
+/** What the product was given, had it been one: the policy, and what the customer said. */
+function withInput(episode: Episode): Episode {
+  const last = episode.steps.findLast((step) => step.kind === 'model')
+  const messages = last?.kind === 'model' ? last.request.messages : []
+  const said = (role: string) =>
+    messages.filter((message) => message.role === role).map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.content : '')).join(''))
+  return { ...episode, input: { policy: said('system')[0] ?? '', said: said('user') } }
+}
+
+describe('verifyEnvironment', { timeout: 120_000 }, () => {
   test('reproduces all 200 recorded airline episodes in a loop, none off the tape', async () => {
     const report = await verified(airlineEpisodes(), loop)
     expect(report.divergences).toEqual([])
@@ -35,10 +46,16 @@ describe('verifyEnvironment', () => {
   })
 
   test('reproduces each of their user turns by itself', async () => {
-    const report = await verified(airlineEpisodes(40))
+    const report = await verified(airlineEpisodes())
     expect(report.divergences).toEqual([])
-    expect(report.tasks).toBeGreaterThan(200)
+    expect(report.tasks).toBeGreaterThan(1_000)
     expect(report).toMatchObject({ share: 1, offTape: 0 })
+  })
+
+  test("reproduces all 200 through a product's own client, loop and tools", async () => {
+    const report = await verified(airlineEpisodes().map(withInput), { kind: 'module', module: `${product}#agent`, timeoutMs: 60_000 })
+    expect(report.divergences).toEqual([])
+    expect(report).toMatchObject({ tasks: 200, reproduced: 200, share: 1, offTape: 0 })
   })
 
   test('names a recording that ends in mid-run', async () => {
