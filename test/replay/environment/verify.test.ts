@@ -34,7 +34,9 @@ function withInput(episode: Episode): Episode {
   const last = episode.steps.findLast((step) => step.kind === 'model')
   const messages = last?.kind === 'model' ? last.request.messages : []
   const said = (role: string) =>
-    messages.filter((message) => message.role === role).map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.content : '')).join(''))
+    messages
+      .filter((message) => message.role === role)
+      .map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.content : '')).join(''))
   return { ...episode, input: { policy: said('system')[0] ?? '', said: said('user') } }
 }
 
