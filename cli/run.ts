@@ -184,7 +184,10 @@ function armsOf(options: RunCommandOptions): Arm[] {
 
 function readArms(file: string): Arm[] {
   const value = readJsonFile(file, { missingHint: 'check the path given with --arms', broken: 'mend the file' })
-  return parseInput(z.array(armSchema), value, { place: file, what: 'a list of arms: [{ "name": …, "model": … }]' })
+  return parseInput(z.array(armSchema), value, {
+    place: file,
+    what: `a list of arms, each { ${Object.keys(armSchema.shape).join(', ')} } with a name and a model`,
+  })
 }
 
 function armOf(text: string, previous: Arm[]): Arm[] {

@@ -41,13 +41,19 @@ export function readPrices(file: string | undefined = process.env['HOMEGROUND_PR
   return { ...listPrices, ...parsed.data }
 }
 
-/** The sum over all model calls that were answered; `undefined` if the cost of any of them is not known, or there was none. */
-export function episodeCostUsd(episode: Episode, prices: Prices): number | undefined {
+/**
+ * The sum over all model calls that were answered; `undefined` if the cost of any of them is not known, or there was none. A call is priced as the model that
+ * answered it, or else (an endpoint may answer under a name of its own) as the one that was asked for; with `paid`, all of them as that model.
+ */
+export function episodeCostUsd(episode: Episode, prices: Prices, paid?: string): number | undefined {
   let total: number | undefined
   for (const step of episode.steps) {
     if (step.kind !== 'model' || step.response === undefined) continue
+    const { usage, model: answered = step.model } = step.response
     const cost =
-      usageCostUsd(step.model, step.response.usage, prices) ?? usageCostUsd(step.response.model ?? '', step.response.usage, prices)
+      paid === undefined
+        ? (usageCostUsd(answered, usage, prices) ?? usageCostUsd(step.model, usage, prices))
+        : usageCostUsd(paid, usage, prices)
     if (cost === undefined) return undefined
     total = (total ?? 0) + cost
   }

@@ -6,10 +6,11 @@ import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import { ArmGate } from '../gateway/arm-gate.ts'
 import { rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
-import { episodeCostUsd, type Prices } from '../rubric/cost.ts'
+import type { Prices } from '../rubric/cost.ts'
 import { openOutsideGraders } from '../rubric/outside-graders.ts'
 import { scoreEpisode } from '../rubric/score-episode.ts'
 import type { Planned } from './plan.ts'
+import { rolloutCostUsd } from './rollout-cost.ts'
 import { rolloutJob } from './rollout-job.ts'
 import { TaskSource } from './task-source.ts'
 import type { Arm, Rollout, RunFile } from './types.ts'
@@ -71,7 +72,7 @@ export function localPlayer(environment: Environment, options: LocalPlayerOption
       })
       const result = await executor.run(job)
       const { episode } = result
-      const costUsd = episodeCostUsd(episode, prices)
+      const costUsd = rolloutCostUsd(episode, arm, prices)
       const scored = await scoreEpisode(environment.rubric, { episode, task: job.task, tools: environment.file.tools, costUsd, outside })
       return { rollout: rolloutOf(job, result, scored, costUsd), episode }
     },

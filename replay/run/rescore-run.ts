@@ -1,11 +1,12 @@
 // Scores a run again without playing it again: the recorded episodes, by the rubric and references that the environment has now. The run itself is left as it is.
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Environment, Task } from '../environment/types.ts'
-import { episodeCostUsd, type Prices } from '../rubric/cost.ts'
+import type { Prices } from '../rubric/cost.ts'
 import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-graders.ts'
 import { scoreEpisode } from '../rubric/score-episode.ts'
 import { openRun } from './open-run.ts'
 import { Plan } from './plan.ts'
+import { rolloutCostUsd } from './rollout-cost.ts'
 import { RunFolder } from './run-folder.ts'
 import type { Rollout, Run } from './types.ts'
 
@@ -36,7 +37,8 @@ export async function rescoreRun(run: Run, environment: Environment, options: Re
       const index = rollout && plan.indexOf(rollout)
       if (rollout === undefined || index === undefined || folder.done[index] === 1) continue
       const task = await taskOf(environment, rollout.task)
-      const costUsd = rollout.costUsd ?? episodeCostUsd(episode, options.prices)
+      const arm = run.file.arms.find((each) => each.name === rollout.arm)
+      const costUsd = rollout.costUsd ?? (arm && rolloutCostUsd(episode, arm, options.prices))
       const { scores, score } = await scoreEpisode(environment.rubric, { episode, task, tools: environment.file.tools, costUsd, outside })
       const again: Rollout = {
         ...rollout,

@@ -2,7 +2,6 @@
 
 import type { FeedbackRecord } from '../export/types.ts'
 import { currentFrame } from './context.ts'
-import { diag } from './host-telemetry.ts'
 import type { Recorder } from './recorder.ts'
 
 /** What feedback is about, and who says it. */
@@ -16,7 +15,10 @@ export interface FeedbackOptions {
   source?: string
 }
 
-/** Outside a run and without `trace` there is nothing that it is about: it is left out, with a warning. */
+/** Each `homeground()` says it once. */
+const warned = new WeakSet<object>()
+
+/** Outside a run and without `trace` there is nothing that it is about: it is counted as dropped, with one warning. */
 export function sendFeedback(
   recorder: Recorder,
   project: string,
@@ -26,8 +28,13 @@ export function sendFeedback(
 ): void {
   const traceId = options.trace ?? currentFrame()?.traceId
   if (traceId === undefined) {
-    diag.warn(
-      `homeground: feedback ${name} was given outside a run and names no trace; pass { trace } as hg.trace() gave it inside the run`,
+    const { stats } = recorder.options
+    stats.droppedFeedback += 1
+    if (warned.has(stats)) return
+    warned.add(stats)
+    // A product's mistake, not its weather: it is seen where no logger of OpenTelemetry listens.
+    process.emitWarning(
+      `homeground: feedback ${name} was given outside a run and names no trace: it is left out. Pass { trace }, as hg.trace() gave it inside the run.`,
     )
     return
   }

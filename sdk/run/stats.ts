@@ -22,7 +22,7 @@ export interface Stats {
   internalErrors: number
   queuedSpans: number
   queuedBytes: number
-  /** Feedback that could not be delivered. */
+  /** Feedback that could not be delivered, or that named no trace outside a run. */
   droppedFeedback: number
 }
 

@@ -144,6 +144,18 @@ describe('harness module', () => {
     expect(rollout).toMatchObject({ arm: 'a', score: 1, stop: 'done', offTape: { count: 0 }, usage: { inputTokens: expect.any(Number) } })
   })
 
+  test("costs what the arm's model takes, not what the model would that the product asks for", async () => {
+    await build(await record('One kite please'))
+    const arms = ['dear', 'cheap', 'unknown'].map((model) => ({ name: model, model, url: server.url }))
+    const prices = { big: { input: 9e6, output: 9e6 }, dear: { input: 2e6, output: 0 }, cheap: { input: 1e6, output: 0 } }
+    const rollouts = await run({ arms, prices })
+    expect(rollouts.map(({ arm, costUsd, usage }) => [arm, costUsd && costUsd / (usage.inputTokens ?? 0)])).toEqual([
+      ['dear', 2],
+      ['cheap', 1],
+      ['unknown', undefined],
+    ])
+  })
+
   test('ends a rollout that hangs, and one whose product throws, without a score', async () => {
     await build(await record('One kite please'), { harness: { kind: 'module', module: `${product}#clerk`, timeoutMs: 200 } })
     faults.hang = true

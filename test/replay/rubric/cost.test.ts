@@ -32,6 +32,16 @@ test("an episode's cost is the sum of its answered calls", () => {
   expect(episodeCostUsd(sampleEpisode({ steps: [call(usage), failed, call(usage)] }), prices)).toBe(4)
 })
 
+test('a call is priced as the model that answered it, or else as the one that was asked for; all of them as the one that is paid', () => {
+  const usage = { inputTokens: 1_000_000, outputTokens: 0 }
+  const named = { ...prices, small: { input: 1, output: 1 } }
+  const answeredBy = (model: string): ModelCall =>
+    modelStep('x', { model: 'm', response: { outputs: [], finishReasons: ['stop'], usage, model } })
+  const cost = (model: string, paid?: string): number | undefined =>
+    episodeCostUsd(sampleEpisode({ steps: [answeredBy(model)] }), named, paid)
+  expect([cost('small'), cost('served-name'), cost('m', 'small'), cost('m', 'no-price')]).toEqual([1, 2, 1, undefined])
+})
+
 test('a price is found under the dated and the prefixed name too', () => {
   for (const name of ['gpt-4o', 'gpt-4o-2024-11-20', 'openai/gpt-4o', 'gpt-4o-latest'])
     expect(priceOf(name, readPrices(undefined))).toMatchObject({ input: 2.5, output: 10 })

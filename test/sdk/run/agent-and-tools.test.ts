@@ -3,7 +3,7 @@ import { type SeamModelRequest, type SeamToolCall, seamHandshake, withSeam } fro
 import { MemoryExporter, type ModelAnswer, startModelServer } from '@homeground/sdk/testing'
 import type { SpanRecord } from '@homeground/sdk/trace'
 import OpenAI from 'openai'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 
 const refundParameters = z.object({ order: z.string().transform(Number), reason: z.string().default('none given') })
@@ -210,6 +210,25 @@ describe('agent and tools', () => {
     expect(t.exporter.feedback).toEqual([
       { project: 'test', traceId: trace, name: 'thumbs', value: true, comment: 'nice', source: 'user', at: expect.any(String) },
       { project: 'test', traceId: 'f'.repeat(32), name: 'rating', value: 4, source: 'human', at: expect.any(String) },
+    ])
+  })
+
+  it('count feedback that is about nothing as dropped, and say so once', async () => {
+    await using t = await setUp(['ok'])
+    const warnings: string[] = []
+    const listen = (warning: Error): void => void warnings.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    await t.hg.session({ id: 's' }, async () => t.hg.feedback('thumbs', true))
+    t.hg.feedback('thumbs', false)
+    await t.hg.flush()
+    await new Promise(setImmediate)
+    expect([t.exporter.feedback, t.hg.stats().droppedFeedback, warnings]).toEqual([
+      [],
+      2,
+      [
+        'homeground: feedback thumbs was given outside a run and names no trace: it is left out. Pass { trace }, as hg.trace() gave it inside the run.',
+      ],
     ])
   })
 })
