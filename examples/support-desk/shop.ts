@@ -82,6 +82,11 @@ export function createShop(data: { customers: readonly Customer[]; orders: reado
   }
 }
 
+/** From one ISO date to another. */
+export function wholeDays(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000)
+}
+
 const policies: Record<PolicyTopic, string> = {
   refunds:
     'Any reason: within 30 days of delivery. Damaged or wrong item: within 90 days of delivery, final sale too. Final sale: otherwise no refund. Over 200 euros: do not refund; a colleague writes within one working day. Not delivered: no refund yet.',

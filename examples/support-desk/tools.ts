@@ -1,7 +1,7 @@
 // The five tools of the desk's agent. Two change something: a refund, a new address. Whose orders they are is not the model's to say: the customer comes from the session.
 import type { Homeground } from '@homeground/sdk'
 import { z } from 'zod'
-import type { Shop } from './shop.ts'
+import { type Order, type Shop, wholeDays } from './shop.ts'
 
 const order_id = z.string()
 
@@ -13,14 +13,14 @@ export function deskTools(hg: Homeground, shop: Shop) {
       description: "All of the customer's orders",
       parameters: z.object({}),
       effect: 'read',
-      execute: async (_, customer: string) => shop.orders(customer).map(({ customer_id, ship_to, ...order }) => order),
+      execute: async (_, customer: string) => shop.orders(customer).map((order) => orderAsToldToModel(order, shop.today())),
     }),
     get_order: hg.tool({
       name: 'get_order',
       description: 'One order',
       parameters: z.object({ order_id }),
       effect: 'read',
-      execute: async ({ order_id }, customer: string) => shop.order(customer, order_id),
+      execute: async ({ order_id }, customer: string) => orderAsToldToModel(shop.order(customer, order_id), shop.today()),
     }),
     read_policy: hg.tool({
       name: 'read_policy',
@@ -44,4 +44,11 @@ export function deskTools(hg: Homeground, shop: Shop) {
       execute: async ({ order_id, address }, customer: string) => shop.changeAddress(customer, order_id, address),
     }),
   }
+}
+
+/** What the model needs to know of an order and no more. Days are counted here: a model that has to subtract dates gets some of them wrong. */
+function orderAsToldToModel({ order_id, item, price_eur, status, ordered_on, delivered_on, final_sale }: Order, today: string) {
+  const since =
+    delivered_on === undefined ? { ordered_days_ago: wholeDays(ordered_on, today) } : { delivered_days_ago: wholeDays(delivered_on, today) }
+  return { order_id, item, price_eur, status, ...since, final_sale }
 }

@@ -2,7 +2,6 @@
 import {
   addressIn,
   type Conversation,
-  daysBetween,
   isDamaged,
   isWrongItem,
   orderNumberIn,
@@ -74,7 +73,7 @@ function refund(conversation: Conversation, order: SeenOrder): Move {
     return { says: `Done: I have refunded ${euros(order)} for the ${order.item} (order ${order.order_id}). It takes up to 5 working days.` }
   }
   if (order.status === 'refunded') return { says: `Order ${order.order_id} is already refunded, so nothing more is due.` }
-  if (order.status !== 'delivered' || order.delivered_on === undefined) {
+  if (order.status !== 'delivered' || order.delivered_days_ago === undefined) {
     return { says: `Order ${order.order_id} is not delivered yet; I can only refund it once it has arrived.` }
   }
   if (order.price_eur > 200) {
@@ -84,7 +83,7 @@ function refund(conversation: Conversation, order: SeenOrder): Move {
   }
   const said = conversation.customer.join('\n')
   const reason = isDamaged(said) ? 'damaged' : isWrongItem(said) ? 'wrong_item' : 'changed_mind'
-  const days = daysBetween(order.delivered_on, conversation.today)
+  const days = order.delivered_days_ago
   if (reason === 'changed_mind' && order.final_sale) {
     return { says: `The ${order.item} was a final sale item, which we only refund when it arrives damaged or wrong.` }
   }
@@ -136,8 +135,13 @@ function answerOf(conversation: Conversation, tool: string): ToolAnswer | undefi
 }
 
 function statusOf(order: SeenOrder): string {
-  const dates = order.delivered_on === undefined ? `ordered on ${order.ordered_on}` : `delivered on ${order.delivered_on}`
-  return `Your ${order.item} (order ${order.order_id}) is ${order.status}; it was ${dates}.`
+  const { ordered_days_ago: ordered, delivered_days_ago: delivered } = order
+  const since = delivered === undefined ? `ordered ${daysAgo(ordered)}` : `delivered ${daysAgo(delivered)}`
+  return `Your ${order.item} (order ${order.order_id}) is ${order.status}; it was ${since}.`
+}
+
+function daysAgo(days: number | undefined): string {
+  return days === undefined || days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`
 }
 
 function spoken(orders: readonly SeenOrder[]): string {

@@ -18,8 +18,8 @@ const orderSchema = z.looseObject({
   item: z.string(),
   price_eur: z.number(),
   status: z.string(),
-  ordered_on: z.string(),
-  delivered_on: z.string().optional(),
+  ordered_days_ago: z.number().optional(),
+  delivered_days_ago: z.number().optional(),
   final_sale: z.boolean().optional(),
 })
 export type SeenOrder = z.infer<typeof orderSchema>
@@ -37,8 +37,6 @@ export type Wish = 'refund' | 'address' | 'status' | 'policy' | 'thanks' | 'uncl
 /** One conversation as the scripted models see it. */
 export interface Conversation {
   instructions: string
-  /** ISO date, from the instructions. */
-  today: string
   /** The customer's texts, oldest first; the last is the one to answer. */
   customer: string[]
   last: string
@@ -58,7 +56,6 @@ export function readConversation(body: unknown): Conversation {
   const calls = new Map(sinceLast.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function] as const)))
   return {
     instructions,
-    today: /Today is (\d{4}-\d\d-\d\d)/.exec(instructions)?.[1] ?? '1970-01-01',
     customer,
     last: customer.at(-1) ?? '',
     answers: sinceLast
@@ -109,10 +106,6 @@ export function orderNumberIn(text: string): string | undefined {
 /** `12 Mill Lane, Leeds` in a sentence. */
 export function addressIn(text: string): string | undefined {
   return /\b\d{1,3} [A-Z][a-z]+ (?:Lane|Street|Road|Avenue|Square)(?:, [A-Z][a-z]+)?/.exec(text)?.[0]
-}
-
-export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000)
 }
 
 /** The orders among a tool's answer: one, or a list. */

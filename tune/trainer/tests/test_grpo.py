@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import random
-import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from conftest import told, write_settings
 from rollout_service import FakeService, ask
+from test_sft import kill_after
 
 from homeground_tune.faults import Failed, Refused
 from homeground_tune.recipes.grpo_trainer import CurriculumKeeper, HarnessTrainer
@@ -161,13 +161,18 @@ def test_rewritten_history_becomes_a_row_of_its_own_with_the_rollouts_advantage(
     assert (len(advantages), advantages[GROUP].item()) == (GROUP + 1, advantages[2].item())
 
 
-def test_a_run_goes_on_with_step_optimizer_and_data_position(start, events, tmp_path, monkeypatch):
+def test_a_run_killed_with_kill_9_goes_on_with_step_optimizer_and_data_position(start, events, tmp_path, monkeypatch):
     service = FakeService(word_game)
     run(start(service=service, output="whole", optimizer={"maxSteps": 4}), events)
     whole = [body["rollouts"][0]["task"] for body in service.asked]
-    service.asked.clear()
     halted = tmp_path / "halted"
-    shutil.copytree(tmp_path / "whole", halted, ignore=shutil.ignore_patterns("checkpoint-4", "result.json", "model"))
+    settings = start(service=service, output="halted", optimizer={"maxSteps": 4})
+    # While it plays for step 4: what step 3 did is lost with the process.
+    kill_after(settings, 3)
+    assert {each.name for each in halted.glob("checkpoint-*")} == {"checkpoint-2"}
+    service.asked.clear()
+    saved = torch.load(halted / "checkpoint-2" / "optimizer.pt", weights_only=True)
+    position = json.loads((halted / "checkpoint-2" / "curriculum.json").read_text("utf-8"))["position"]
     found: dict = {}
     before = CurriculumKeeper.on_train_begin
 
@@ -176,13 +181,9 @@ def test_a_run_goes_on_with_step_optimizer_and_data_position(start, events, tmp_
         found.update(step=state.global_step, position=self.curriculum.position, optimizer=copy.deepcopy(optimizer.state_dict()))
 
     monkeypatch.setattr(CurriculumKeeper, "on_train_begin", on_train_begin)
-    run(start(service=service, output="halted", optimizer={"maxSteps": 4}), events)
+    run(settings, events)
     service.close()
-    assert (found["step"], found["position"]) == (
-        2,
-        json.loads((halted / "checkpoint-2" / "curriculum.json").read_text("utf-8"))["position"],
-    )
-    saved = torch.load(tmp_path / "whole" / "checkpoint-2" / "optimizer.pt", weights_only=True)
+    assert (found["step"], found["position"]) == (2, position)
     for key, state in saved["state"].items():
         loaded = found["optimizer"]["state"][key]
         assert all(torch.equal(state[name], loaded[name]) for name in ("exp_avg", "exp_avg_sq", "step"))

@@ -10,6 +10,7 @@ from ..model import adapter_for, load_model
 from ..prepared import Prepared
 from .arguments import shared_arguments
 from .shared_prefix import SharedPrefixCollator
+from .trained_positions import score_trained_positions
 
 
 def build(prepared: Prepared) -> SFTTrainer:
@@ -25,7 +26,7 @@ def build(prepared: Prepared) -> SFTTrainer:
         dataset_kwargs={"skip_prepare_dataset": True},
         max_length=None,
     )
-    return SFTTrainer(
+    trainer = SFTTrainer(
         model=model,
         args=arguments,
         train_dataset=dataset(train),
@@ -35,6 +36,9 @@ def build(prepared: Prepared) -> SFTTrainer:
         peft_config=adapter,
         callbacks=[prepared.follower],
     )
+    if not prepared.device.cuda:
+        score_trained_positions(trainer.model)
+    return trainer
 
 
 def shares_prefix(prepared: Prepared) -> bool:
