@@ -1,19 +1,24 @@
-// Where each line of a JSON Lines file stands, by its id: so that one can be read without holding the file. One pass over the bytes also gives the file's hash.
+// Where each line of a JSON Lines file stands: so that one can be read without holding the file. One pass over the bytes also gives the file's hash.
 
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import { IdTable } from './id-table.ts'
 
-export interface LineIndex {
+export interface LinePlaces {
   /** sha256 of the bytes. */
   hash: string
-  ids: string[]
-  /** Position in `ids`. */
-  position: Map<string, number>
+  /** How many lines were taken. */
+  size: number
   /** The text of the line at this position. */
   read(position: number): Promise<string>
   /** Line number in the file, from 1. */
   line(position: number): number
   close(): Promise<void>
+}
+
+export interface LineIndex extends LinePlaces {
+  /** By position. */
+  ids: IdTable
 }
 
 /** Where an id is found without parsing the line, as the files we write begin. */
@@ -24,15 +29,24 @@ const leading = {
 } as const
 
 /**
- * Ids come from the member `key` (`episode`: the member `id` of an episode's line), or from a function of the parsed line.
- * A line that is not JSON, or has no such member, gets the id `''`: reading it tells what is wrong.
+ * Ids come from the member `key`. A line that is not JSON, or has no such member, gets the id `''`: reading it tells what is wrong.
  * @throws the file system's error
  */
-export async function indexLines(path: string, key: keyof typeof leading | ((value: unknown) => string | undefined)): Promise<LineIndex> {
+export async function indexLines(path: string, key: 'id' | 'task'): Promise<LineIndex> {
+  const ids = new IdTable()
+  const places = await placeLines(path, (bytes) => {
+    const id = idOf(bytes, key)
+    if (id !== undefined) ids.push(id)
+    return id !== undefined
+  })
+  return { ...places, ids }
+}
+
+/** `take` says whether a line gets a position; it is shown each, with its number from 1. @throws the file system's error, and what `take` throws */
+export async function placeLines(path: string, take: (bytes: Buffer, line: number) => boolean): Promise<LinePlaces> {
   const handle = await fs.promises.open(path, 'r')
   const hash = createHash('sha256')
-  const ids: string[] = []
-  const position = new Map<string, number>()
+  let size = 0
   let starts = new Float64Array(1024)
   let lengths = new Float64Array(1024)
   let lines = new Float64Array(1024)
@@ -43,34 +57,36 @@ export async function indexLines(path: string, key: keyof typeof leading | ((val
 
   const add = (bytes: Buffer): void => {
     lineNumber += 1
-    const id = idOf(bytes, key)
-    if (id === undefined) return
-    if (ids.length === starts.length) {
+    if (!take(bytes, lineNumber)) return
+    if (size === starts.length) {
       starts = grown(starts)
       lengths = grown(lengths)
       lines = grown(lines)
     }
-    starts[ids.length] = start
-    lengths[ids.length] = bytes.length
-    lines[ids.length] = lineNumber
-    if (!position.has(id)) position.set(id, ids.length)
-    ids.push(id)
+    starts[size] = start
+    lengths[size] = bytes.length
+    lines[size] = lineNumber
+    size += 1
   }
 
   try {
-    for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 1 << 20 })) {
-      const bytes: Buffer = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
+    // Read into one block again and again: blocks of their own would lie about until the collector comes.
+    const block = Buffer.allocUnsafeSlow(1 << 18)
+    for (;;) {
+      const { bytesRead } = await handle.read(block, 0, block.length, at)
+      if (bytesRead === 0) break
+      const bytes = block.subarray(0, bytesRead)
       hash.update(bytes)
       let from = 0
       for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
-        pieces.push(bytes.subarray(from, end))
-        add(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces))
+        const line = bytes.subarray(from, end)
+        add(pieces.length === 0 ? line : Buffer.concat([...pieces, line]))
         pieces = []
         from = end + 1
         start = at + from
       }
-      if (from < bytes.length) pieces.push(bytes.subarray(from))
-      at += bytes.length
+      if (from < bytesRead) pieces.push(Buffer.from(bytes.subarray(from)))
+      at += bytesRead
     }
     if (pieces.length > 0) add(Buffer.concat(pieces))
   } catch (error) {
@@ -80,8 +96,7 @@ export async function indexLines(path: string, key: keyof typeof leading | ((val
 
   return {
     hash: hash.digest('hex'),
-    ids,
-    position,
+    size,
     async read(index) {
       const buffer = Buffer.alloc(lengths[index] ?? 0)
       await handle.read(buffer, 0, buffer.length, starts[index] ?? 0)
@@ -92,18 +107,15 @@ export async function indexLines(path: string, key: keyof typeof leading | ((val
   }
 }
 
-/** `undefined` for a blank line. */
-function idOf(bytes: Buffer, key: Parameters<typeof indexLines>[1]): string | undefined {
-  if (typeof key === 'string') {
-    const found = leading[key].exec(bytes.toString('latin1', 0, Math.min(bytes.length, 300)))?.[1]
-    // Ids beyond ASCII are read from the text. A copy: what was matched would keep all of the text alive that it was matched in.
-    if (found !== undefined && /^[\x20-\x7e]*$/.test(found)) return Buffer.from(found, 'latin1').toString('latin1')
-  }
+/** The member `key` of a line (`episode`: the member `id` of an episode's); `''` where it has none, `undefined` for a blank line. */
+export function idOf(bytes: Buffer, key: keyof typeof leading): string | undefined {
+  const found = leading[key].exec(bytes.toString('latin1', 0, Math.min(bytes.length, 300)))?.[1]
+  // Ids beyond ASCII are read from the text. A copy: what was matched would keep all of the text alive that it was matched in.
+  if (found !== undefined && /^[\x20-\x7e]*$/.test(found)) return Buffer.from(found, 'latin1').toString('latin1')
   const text = bytes.toString('utf8')
   if (text.trim() === '') return undefined
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof key === 'function') return key(value) ?? ''
     const id: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key === 'task' ? 'task' : 'id') : undefined
     return typeof id === 'string' ? id : ''
   } catch {

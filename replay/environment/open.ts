@@ -32,6 +32,8 @@ export async function openEnvironment(folder: string): Promise<Environment> {
     await tasks.close()
     throw error
   })
+  // Built together, they stand in one order: one table does for both.
+  if (tapes.ids.equals(tasks.ids)) tapes.ids = tasks.ids
   const recordings = new Recordings(path.join(absolute, files.recordings))
   const close = async () => {
     await Promise.all([tasks.close(), tapes.close(), recordings.close()])
@@ -40,17 +42,17 @@ export async function openEnvironment(folder: string): Promise<Environment> {
     folder: absolute,
     file,
     rubric,
-    size: tasks.ids.length,
+    size: tasks.size,
     async *tasks(filter) {
       const ids = filter?.ids === undefined ? undefined : new Set(filter.ids)
-      for (const [position, id] of tasks.ids.entries()) {
-        if (ids !== undefined && !ids.has(id)) continue
+      for (let position = 0; position < tasks.size; position += 1) {
+        if (ids !== undefined && !ids.has(tasks.ids.at(position))) continue
         const task = await readTask(absolute, tasks, position)
         if (filter?.split === undefined || task.split === filter.split) yield task
       }
     },
     async task(id) {
-      const position = tasks.position.get(id)
+      const position = tasks.ids.indexOf(id)
       return position === undefined ? undefined : await readTask(absolute, tasks, position)
     },
     async tape(id) {
@@ -93,20 +95,24 @@ async function checkWhole(environment: Environment, tasks: LineIndex, tapes: Lin
   rejectDoubles(tapes, path.join(folder, files.tapes), 'tape')
   if (environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric, settings: file, folder }) !== file.hash) {
     // The place first, where a line itself is wrong.
-    for (const position of tasks.ids.keys()) await readTask(folder, tasks, position, false)
-    for (const position of tapes.ids.keys()) await readTape(folder, tapes, position, false)
+    for (let position = 0; position < tasks.size; position += 1) await readTask(folder, tasks, position, false)
+    for (let position = 0; position < tapes.size; position += 1) await readTape(folder, tapes, position, false)
     throw new HomegroundError(
       'environment-invalid',
       `${path.join(folder, files.settings)}: hash: tasks, tapes, rubric, a mock, a code grader or how env.json plays them have changed since it was built (expected ${file.hash})`,
       { hint: `if you meant the change: homeground env seal ${folder}; else take the folder from its source again` },
     )
   }
-  for (const [position, id] of tasks.ids.entries()) {
-    if (!tapes.position.has(id))
+  if (tapes.ids === tasks.ids) return
+  for (let position = 0; position < tasks.size; position += 1) {
+    const id = tasks.ids.at(position)
+    if (tapes.ids.indexOf(id) === undefined)
       throw invalid(`${path.join(folder, files.tapes)}: no line for task ${id} (${files.tasks}:${tasks.line(position)})`)
   }
-  for (const [position, id] of tapes.ids.entries()) {
-    if (!tasks.position.has(id)) throw invalid(`${path.join(folder, files.tapes)}:${tapes.line(position)}: there is no task ${id}`)
+  for (let position = 0; position < tapes.size; position += 1) {
+    const id = tapes.ids.at(position)
+    if (tasks.ids.indexOf(id) === undefined)
+      throw invalid(`${path.join(folder, files.tapes)}:${tapes.line(position)}: there is no task ${id}`)
   }
 }
 
@@ -143,9 +149,10 @@ async function readTape(folder: string, index: LineIndex, position: number, chec
 }
 
 function rejectDoubles(index: LineIndex, file: string, what: string): void {
-  if (index.position.size === index.ids.length) return
-  for (const [position, id] of index.ids.entries()) {
-    const first = index.position.get(id)
+  if (!index.ids.hasDoubles) return
+  for (let position = 0; position < index.size; position += 1) {
+    const id = index.ids.at(position)
+    const first = index.ids.indexOf(id)
     if (id !== '' && first !== undefined && first !== position) {
       throw invalid(`${file}:${index.line(position)}: ${what} ${id} stands in line ${index.line(first)} already`)
     }
@@ -153,7 +160,7 @@ function rejectDoubles(index: LineIndex, file: string, what: string): void {
 }
 
 function positionOf(index: LineIndex, id: string, file: string): number {
-  const position = index.position.get(id)
+  const position = index.ids.indexOf(id)
   if (position === undefined) {
     throw new HomegroundError('not-found', `${file}: there is no task ${id}`, { hint: 'homeground env show ENV --tasks lists them' })
   }

@@ -4,13 +4,13 @@ import path from 'node:path'
 import { expandEpisodeLine, readJsonLines } from '@homeground/sdk/trace'
 import { Plan } from './plan.ts'
 import { readRollout, readRunFile, runFiles } from './run-folder.ts'
-import type { Run } from './types.ts'
+import type { Run, RunFile } from './types.ts'
 
-/** A run that is still being filled opens too: its torn last line is passed over. @throws HomegroundError not-found, invalid-input */
-export async function openRun(folder: string): Promise<Run> {
+/** `known`: what this process wrote there itself. A run that is still being filled opens too: its torn last line is passed over. @throws HomegroundError not-found, invalid-input */
+export async function openRun(folder: string, known?: { file: RunFile; plan: Plan }): Promise<Run> {
   const absolute = path.resolve(folder)
-  const file = readRunFile(absolute)
-  const plan = new Plan(file)
+  const file = known?.file ?? readRunFile(absolute)
+  const plan = known?.plan ?? new Plan(file)
   const rolloutsFile = path.join(absolute, runFiles.rollouts)
   const episodesFile = path.join(absolute, runFiles.episodes)
 

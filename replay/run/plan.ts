@@ -1,4 +1,5 @@
 // The order of a run: task, then arm, then repeat. A place in it is one number, so that a run of millions is an array of bytes.
+import { PositionTable } from '../environment/id-table.ts'
 import type { RunFile } from './types.ts'
 
 export interface Planned {
@@ -10,12 +11,13 @@ export interface Planned {
 export class Plan {
   readonly size: number
   readonly #file: Pick<RunFile, 'tasks' | 'arms' | 'repeats'>
-  readonly #tasks: Map<string, number>
+  readonly #tasks: PositionTable
   readonly #arms: Map<string, number>
 
   constructor(file: Pick<RunFile, 'tasks' | 'arms' | 'repeats'>) {
     this.#file = file
-    this.#tasks = new Map(file.tasks.map((task, index) => [task, index]))
+    this.#tasks = new PositionTable((position) => file.tasks[position])
+    for (const [index, task] of file.tasks.entries()) this.#tasks.add(task, index)
     this.#arms = new Map(file.arms.map((arm, index) => [arm.name, index]))
     this.size = file.tasks.length * file.arms.length * file.repeats
   }
@@ -31,7 +33,7 @@ export class Plan {
 
   /** `undefined` for what is not of this run. */
   indexOf(rollout: { task: string; arm: string; repeat: number }): number | undefined {
-    const task = this.#tasks.get(rollout.task)
+    const task = this.#tasks.find(rollout.task)
     const arm = this.#arms.get(rollout.arm)
     if (task === undefined || arm === undefined || rollout.repeat >= this.#file.repeats) return undefined
     return (task * this.#file.arms.length + arm) * this.#file.repeats + rollout.repeat

@@ -13,6 +13,8 @@ import {
   readJsonFile,
   readJsonLines,
 } from '@homeground/sdk/trace'
+import { IdTable } from '../environment/id-table.ts'
+import { idOf } from '../environment/line-index.ts'
 import { writeJson } from '../environment/write.ts'
 import { orderLines } from './order-lines.ts'
 import { Plan } from './plan.ts'
@@ -97,14 +99,23 @@ export class RunFolder {
   }
 
   async #order(): Promise<void> {
-    const episodeIndex = new Map<string, number>()
-    await orderLines(path.join(this.folder, runFiles.rollouts), this.plan.size, (value, line) => {
-      const rollout = readRollout(value, `${path.join(this.folder, runFiles.rollouts)}:${line}`)
+    const episodes = new IdTable()
+    const indexes = new Int32Array(this.plan.size)
+    const file = path.join(this.folder, runFiles.rollouts)
+    await orderLines(file, this.plan.size, (bytes, line) => {
+      const text = bytes.toString('utf8')
+      if (text.trim() === '') return undefined
+      const rollout = readRollout(JSON.parse(text), `${file}:${line}`)
       const index = this.plan.indexOf(rollout)
-      if (index !== undefined) episodeIndex.set(rollout.episode, index)
+      if (index === undefined || episodes.indexOf(rollout.episode) !== undefined) return index
+      indexes[episodes.size] = index
+      episodes.push(rollout.episode)
       return index
     })
-    await orderLines(path.join(this.folder, runFiles.episodes), this.plan.size, 'episode', (id) => episodeIndex.get(id))
+    await orderLines(path.join(this.folder, runFiles.episodes), this.plan.size, (bytes) => {
+      const place = episodes.indexOf(idOf(bytes, 'episode') ?? '')
+      return place === undefined ? undefined : indexes[place]
+    })
   }
 
   async #readDone(onDone: (rollout: Rollout) => void): Promise<void> {

@@ -148,7 +148,7 @@ export async function runRollouts(environment: Environment, options: RunOptions)
     })
   }
   if (failure !== undefined) throw failure
-  return await openRun(options.folder)
+  return await openRun(options.folder, folder)
 }
 
 /** Plays in this process. */
