@@ -6,11 +6,14 @@ import { z } from 'zod'
 import { openEnvironment } from '../replay/environment/open.ts'
 import type { Environment, HarnessSettings } from '../replay/environment/types.ts'
 import { endpointOf } from '../replay/gateway/endpoint.ts'
+import { readPrices } from '../replay/rubric/cost.ts'
+import { type EstimateOptions, estimateRun, type RunEstimate } from '../replay/run/estimate-run.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
 import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
 import { handOut, jobPartitions } from '../replay/work/index.ts'
 import { countOf, dollarsOf, latencyOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
+import { runEstimateText } from './run-estimate-text.ts'
 import { summariseRun } from './run-summary.ts'
 import { runText } from './run-text.ts'
 import { folderOption, wantsJson } from './store-options.ts'
@@ -30,6 +33,7 @@ interface RunCommandOptions {
   concurrency?: number
   maxCost?: number
   workers?: boolean
+  dryRun?: true
   maxSteps?: number
   maxRolloutCost?: number
   timeout?: number
@@ -66,6 +70,7 @@ export function register(program: Command): void {
     .addOption(new Option('--parameters <JSON>', 'request parameters, for arms that have none').argParser(parametersOf))
     .option('--repeats <N>', 'how often each arm plays each task', countOf, 1)
     .option('--concurrency <N>', 'rollouts at a time (default: 4; with --workers 64, over all of them)', countOf)
+    .option('--dry-run', 'print what the run is expected to ask and cost, and do nothing')
     .option('--max-cost <DOLLARS>', 'begin no further rollout once the model calls of the run have cost so much', dollarsOf)
     .option(
       '--cache <FOLDER>',
@@ -83,6 +88,11 @@ export function register(program: Command): void {
     .option('--id <ID>', "the run's id: its folder under .homeground/runs (default: by the time)", idOf)
     .option('--out <FOLDER>', 'another place for the run folder')
     .action(async (folder: string, options: RunCommandOptions, command: Command) => {
+      if (options.dryRun === true) {
+        const estimate = await estimated(folder, options)
+        process.stdout.write(wantsJson(command) ? `${JSON.stringify(estimate)}\n` : runEstimateText(estimate))
+        return
+      }
       const run = await start(folder, options, wantsJson(command))
       const summary = await summariseRun(run)
       const spent = run.size.done < run.size.planned && options.maxCost !== undefined
@@ -102,6 +112,20 @@ export function register(program: Command): void {
     })
 }
 
+async function estimated(folder: string, options: RunCommandOptions): Promise<RunEstimate> {
+  const environment = await openEnvironment(folder)
+  try {
+    return await estimateRun(environment, estimateOptions(environment, options))
+  } finally {
+    await environment.close()
+  }
+}
+
+function estimateOptions(environment: Environment, options: RunCommandOptions): EstimateOptions {
+  const harness = harnessOf(environment, options)
+  return { arms: armsOf(options), tasks: chosenTasks(options), repeats: options.repeats, harness, prices: readPrices() }
+}
+
 async function start(folder: string, options: RunCommandOptions, json: boolean): Promise<Run> {
   if (options.workers === true && options.cache !== undefined) {
     throw new HomegroundError('invalid-argument', '--cache is a folder of one machine, and --workers plays on others', {
@@ -116,6 +140,8 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
   const work = options.workers === true ? await openWork() : undefined
   const onIdle = () => process.stderr.write(`no worker is there yet: homeground worker --env ${inert(folder)}\n`)
   try {
+    if (!json && arms.some(({ model }) => model !== 'recorded'))
+      process.stderr.write(runEstimateText(await estimateRun(environment, estimateOptions(environment, options))))
     return await runRollouts(environment, {
       arms,
       folder: out,

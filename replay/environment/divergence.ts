@@ -1,7 +1,8 @@
 // A replay beside its recording: the first step at which they part, and where in it.
 import type { Episode, Message, ModelCall, Step } from '@homeground/sdk/trace'
-import { conversationOf, lanesOf } from './conversation.ts'
+import { lanesOf } from './conversation.ts'
 import { type Difference, firstDifference } from './first-difference.ts'
+import { taskCalls } from './task-calls.ts'
 import type { EnvironmentFile, HarnessSettings, Task } from './types.ts'
 
 export interface Parting extends Difference {
@@ -24,7 +25,9 @@ export interface Sides {
 /** `undefined` where the replay made the same requests, tool calls and answer. */
 export function firstParting(sides: Sides): Parting | undefined {
   const product = sides.harness === 'module' || sides.harness === 'command'
-  const recorded = product ? stepsByLane(sides.recorded, sides.unit) : conversationSteps(sides)
+  const recorded = product
+    ? stepsByLane(sides.recorded, sides.unit)
+    : new Map([[undefined, taskCalls(sides.task, sides.recorded, sides.harness)]])
   const taken = new Map<string | undefined, number>()
   const lanes = lanesOf(sides.replayed, { session: sides.unit === 'session' })
   for (const step of sides.replayed.steps) {
@@ -56,20 +59,6 @@ function stepsByLane(episode: Episode, unit: EnvironmentFile['unit']): Map<strin
     byLane.set(lane, [...(byLane.get(lane) ?? []), step])
   }
   return byLane
-}
-
-/** A loop plays the main conversation; a turn, that from its first call to the next message to the user. */
-function conversationSteps({ recorded, task, harness }: Sides): Map<string | undefined, ModelCall[]> {
-  const calls = conversationOf(recorded)?.calls ?? []
-  if (harness === 'loop') return new Map([[undefined, calls]])
-  const from = Math.max(
-    0,
-    calls.findIndex((call) => call.id === task.source.step),
-  )
-  const length = calls
-    .slice(from)
-    .findIndex((call) => !(call.response?.outputs[call.chosen ?? 0]?.parts ?? []).some((part) => part.type === 'tool_call'))
-  return new Map([[undefined, calls.slice(from, length === -1 ? undefined : from + length + 1)]])
 }
 
 function requestDifference(recorded: ModelCall, replayed: ModelCall, product: boolean): Difference | undefined {
