@@ -5,35 +5,33 @@ import { traceConditions } from './episode-query.ts'
 import { episodeRoots } from './episode-roots.ts'
 import type { EpisodeQuery, TraceSummary } from './types.ts'
 
-/** Days looked back at a time: the newest traces are found without looking at all. */
-const windows = [1, 7, 31, 366]
-
 /** As `Store.traces`. */
 export async function readSummaries(connection: Connection, query: EpisodeQuery): Promise<TraceSummary[]> {
   const limit = query.limit ?? 50
   const summaries: TraceSummary[] = []
   for await (const traces of newestTraces(connection, query, limit)) {
-    for (const rows of (await lightRows(connection, query.project, traces)).values()) summaries.push(...summariesOf(rows, query))
+    for (const rows of (await lightRows(connection, query, traces)).values()) summaries.push(...summariesOf(rows, query))
     if (summaries.length >= limit) break
   }
   return summaries.sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0)).slice(0, limit)
 }
 
+/** Traces by their newest day and their first span on it, newest first, each once: as many as the list is long, then more and more. */
 async function* newestTraces(connection: Connection, query: EpisodeQuery, limit: number): AsyncGenerator<string[]> {
   const { sql, parameters } = traceConditions(query)
   const seen = new Set<string>()
-  for (const days of [...windows, undefined]) {
-    // Back from the newest day that answers the query: asked for within, a round trip less.
-    const since = days === undefined ? '' : `AND day > (SELECT max(day) FROM trace_days WHERE ${sql}) - ${days}`
+  // A trace may stand in it several times: for every part that was not merged yet, and for every day.
+  for (let asked = limit * 2; ; asked *= 4) {
+    // In the order of the table's key: read from its end, and no further than needed.
     const found = await connection.rows(
-      `SELECT trace_id, min(start_time) AS start FROM trace_days WHERE ${sql} ${since} GROUP BY trace_id ORDER BY start DESC LIMIT ${limit + seen.size}`,
+      `SELECT trace_id FROM trace_days WHERE ${sql} ORDER BY day DESC, start_time DESC LIMIT ${asked} SETTINGS max_threads = 1`,
       parameters,
     )
-    // The newest day has one, if there is any at all.
-    if (found.length === 0) return
-    const fresh = found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id).filter((trace) => !seen.has(trace))
+    const newest = new Set(found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id))
+    const fresh = [...newest].filter((trace) => !seen.has(trace))
+    for (let at = 0; at < fresh.length; at += limit) yield fresh.slice(at, at + limit)
+    if (found.length < asked) return
     for (const trace of fresh) seen.add(trace)
-    if (fresh.length > 0) yield fresh
   }
 }
 
@@ -46,30 +44,35 @@ const lightSchema = z.object({
   start_ms: z.coerce.number(),
   duration_ms: z.coerce.number(),
   session: z.string(),
-  user: z.string(),
   agent_name: z.string(),
-  tags: z.record(z.string(), z.string()),
   error_type: z.string(),
   model: z.string(),
-  response_model: z.string(),
   input_tokens: z.coerce.number().nullable(),
   output_tokens: z.coerce.number().nullable(),
   attempt: z.number(),
-  tool_name: z.string(),
-  source: z.string(),
-  run: z.string(),
   input_preview: z.string(),
   output_preview: z.string(),
+  // Read where the query asks about them: each column costs a block a trace, and its parsing a row.
+  user: z.string().optional(),
+  tags: z.record(z.string(), z.string()).optional(),
+  response_model: z.string().optional(),
+  tool_name: z.string().optional(),
+  source: z.string().optional(),
+  run: z.string().optional(),
 })
 type LightRow = z.infer<typeof lightSchema>
 
 const previewSchema = lightSchema.pick({ trace_id: true, span: true, input_preview: true, output_preview: true })
 
-async function lightRows(connection: Connection, project: string, traceIds: readonly string[]): Promise<Map<string, LightRow[]>> {
-  const columns = Object.keys(lightSchema.shape)
-  // One thread: so few rows are read that sharing them out would take longer.
+async function lightRows(connection: Connection, query: EpisodeQuery, traceIds: readonly string[]): Promise<Map<string, LightRow[]>> {
+  const { project } = query
+  const asked: Record<string, unknown> = { ...query, response_model: query.model, tool_name: query.tool }
+  const columns = Object.entries(lightSchema.shape).flatMap(([name, type]) =>
+    type instanceof z.ZodOptional && asked[name] === undefined ? [] : [name],
+  )
+  // One thread: so few rows are read that sharing them out would take longer. The cache: who looks at a list looks at it again.
   const sql = `SELECT ${columns.join(', ')} FROM span_heads FINAL PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)}
-    ORDER BY start_ms, span SETTINGS max_threads = 1`
+    ORDER BY start_ms, span SETTINGS max_threads = 1, use_uncompressed_cache = 1`
   const byTrace = new Map<string, LightRow[]>()
   for (const value of await connection.rows(sql, { project, traces: traceIds })) {
     const row = lightSchema.parse(value)
@@ -145,7 +148,7 @@ function isWanted(root: string, group: readonly LightRow[], query: EpisodeQuery)
     (query.tool === undefined || some((row) => row.kind === 'tool' && row.tool_name === query.tool)) &&
     (query.source === undefined || some((row) => row.source === query.source)) &&
     (query.run === undefined || some((row) => row.run === query.run)) &&
-    Object.entries(query.tags ?? {}).every(([key, value]) => some((row) => row.tags[key] === value)) &&
+    Object.entries(query.tags ?? {}).every(([key, value]) => some((row) => row.tags?.[key] === value)) &&
     (query.from === undefined || start >= Date.parse(query.from)) &&
     (query.to === undefined || start < Date.parse(query.to))
   )

@@ -213,6 +213,24 @@ describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
     expect(await store.counts('list')).toEqual([{ project: 'list', episodes: 4, modelCalls: 2, toolCalls: 1 }])
   })
 
+  test('lists the next trace though the newest came in many pieces, and by what any of its spans is about', async () => {
+    const agent = (trace: number, n: number, more: Parameters<typeof spanRow>[0]) =>
+      spanRow({ project: 'pieces', traceId: traceId(trace), spanId: spanId(n), kind: 'agent', agentName: `a${n}`, ...more })
+    const older = { startTimeUnixNano: noon, endTimeUnixNano: noon + second }
+    await store.insertSpans([agent(80, 1, { ...older, user: 'u', tags: { plan: 'pro' }, run: 'r', source: 'rollout' })])
+    await store.insertSpans([agent(81, 1, { ...older, kind: 'tool', toolName: 'look' })])
+    const newer = { startTimeUnixNano: noon + 60n * second, endTimeUnixNano: noon + 61n * second }
+    for (let n = 1; n <= 9; n++) await store.insertSpans([agent(82, n, { ...newer, parentSpanId: n === 1 ? '' : spanId(1) })])
+    const traces = async (query: object) => (await store.traces({ project: 'pieces', ...query })).map(({ trace }) => trace)
+    expect(await traces({ limit: 1 })).toEqual([traceId(82)])
+    expect((await traces({ limit: 3 })).sort()).toEqual([traceId(80), traceId(81), traceId(82)])
+    for (const query of [{ user: 'u' }, { tags: { plan: 'pro' } }, { run: 'r' }, { source: 'rollout' }, { agent: 'a1', user: 'u' }])
+      expect(await traces(query), JSON.stringify(query)).toEqual([traceId(80)])
+    expect(await traces({ tool: 'look' })).toEqual([traceId(81)])
+    expect(await traces({ tool: 'other' })).toEqual([])
+    expect(await traces({ user: 'u', run: 'other' })).toEqual([])
+  })
+
   test('lists a trace without an agent with what its own calls say', async () => {
     const call = (n: number, content: string, answer: string) =>
       spanRow({
