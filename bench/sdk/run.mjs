@@ -1,6 +1,12 @@
 // What recording costs a product, beside five peers: CPU a call including the export, over real sockets, less that of the bare client. Each client is a process
-// of its own. In a round all of them have the same number of calls, a few at a time in turn (bare, ours, each peer, bare, …), since a machine's speed changes within
-// seconds; the figure is the median of the rounds. `--rounds N`, `--plain CALLS`, `--stream CALLS` (0 leaves it out), `--only a,b`.
+// of its own, and all are treated alike:
+// - Warm: CPU a call falls to a third within the first 3,000 calls of a process, while the compiler works, and rises again when V8 throws away the code of a
+//   process that rests: they take turns before the first round too, and keep their code. A product in use does the same.
+// - In a round the clients take turns (bare, ours, each peer, bare, …), several each; a turn ends with a flush, so that it holds the export of its own calls, at a
+//   size at which exporters send anyway. All threads of the process count, with what they did since its last turn.
+// - A round's figure is its middle turn: what else the machine does falls upon single turns, always on top. The mean of all turns stands beside it, so that a
+//   cost that comes seldom, like a full garbage collection, is seen. Then the median of the rounds.
+// `--rounds N`, `--plain CALLS`, `--stream CALLS` (a round's; 0 leaves it out), `--only a,b`, `--raw FILE` (each turn's figures, as JSON).
 // Then what a caller waits for longer (latency.mjs), how long the import takes, and what is installed.
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -16,6 +22,7 @@ const { values: options } = parseArgs({
     plain: { type: 'string', default: '1500' },
     stream: { type: 'string', default: '128' },
     only: { type: 'string' },
+    raw: { type: 'string' },
   },
 })
 
@@ -30,9 +37,13 @@ const sink = await serve('sink.mjs')
 const chosen = options.only?.split(',') ?? peers
 const names = ['none', 'homeground', ...chosen]
 const result = {}
+const raw = {}
 for (const mode of ['plain', 'stream']) {
   const calls = Number(options[mode])
-  if (calls > 0) result[`${mode}Ratio`] = report(mode, await measure(mode, calls))
+  if (calls === 0) continue
+  raw[mode] = await measure(mode, calls)
+  Object.assign(result, report(mode, raw[mode]))
+  if (options.raw !== undefined) fs.writeFileSync(options.raw, JSON.stringify(raw))
 }
 Object.assign(result, latency(), footprint())
 process.stdout.write(`${JSON.stringify(result)}\n`)
@@ -110,14 +121,17 @@ async function serve(file) {
   return `http://127.0.0.1:${port}`
 }
 
-/** By client, one measurement a round. */
+/** By client and round, its turns. */
 async function measure(mode, calls) {
-  // A product runs for days: what the compiler does in the first seconds is not counted.
-  const warmUp = mode === 'plain' ? 3000 : 640
-  const atATime = mode === 'plain' ? 100 : 16
+  const warmUp = mode === 'plain' ? 3000 : 256
+  const atATime = mode === 'plain' ? 250 : 32
   const clients = []
   for (const name of names) {
-    const child = fork(path.join(folder, 'call.mjs'), [name, mode, upstream, sink], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const child = fork(path.join(folder, 'call.mjs'), [name, mode, upstream, sink], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // A process that rests while the others have their turns would throw its code away, and compile it again in each of its own.
+      execArgv: ['--no-flush-bytecode'],
+    })
     children.push(child)
     child.once('exit', (code) => {
       if (code === 0) return
@@ -125,24 +139,24 @@ async function measure(mode, calls) {
       process.exit(1)
     })
     await new Promise((resolve) => child.once('message', resolve))
-    clients.push({ name, child, runs: [] })
-    await ask(child, { calls: warmUp })
+    clients.push({ name, child, rounds: [] })
   }
-  for (const { child } of clients) await ask(child, { flush: true })
+  const turns = async (count, round) => {
+    for (let made = 0; made < count; made += atATime) {
+      for (const { child, rounds } of clients) {
+        const turn = await ask(child, { calls: atATime })
+        if (round !== undefined) rounds[round].push(turn)
+      }
+    }
+  }
+  await turns(warmUp)
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    const wall = new Map(clients.map((client) => [client, 0]))
-    for (let made = 0; made < calls; made += atATime) {
-      for (const client of clients) wall.set(client, wall.get(client) + (await ask(client.child, { calls: atATime })).wallMicros)
-    }
-    const counted = Math.ceil(calls / atATime) * atATime
-    for (const client of clients) {
-      const { cpuMicros, rssMiB } = await ask(client.child, { flush: true })
-      client.runs.push({ cpuMicros: cpuMicros / counted, wallMicros: wall.get(client) / counted, rssMiB })
-    }
+    for (const { rounds } of clients) rounds.push([])
+    await turns(calls, round)
     process.stderr.write(`${mode}: round ${round + 1} of ${options.rounds}\n`)
   }
   for (const { child } of clients) child.disconnect()
-  return Object.fromEntries(clients.map(({ name, runs }) => [name, runs]))
+  return Object.fromEntries(clients.map(({ name, rounds }) => [name, rounds]))
 }
 
 function ask(child, message) {
@@ -153,22 +167,35 @@ function ask(child, message) {
 }
 
 /** Prints the table; gives ours over the best peer, in added CPU. */
-function report(mode, runs) {
-  const rows = names.map((name) => {
-    const cpu = median(runs[name].map((run) => run.cpuMicros))
-    const added = median(runs[name].map((run, round) => run.cpuMicros - runs.none[round].cpuMicros))
-    return { name, cpu, added, wall: median(runs[name].map((run) => run.wallMicros)), rss: median(runs[name].map((run) => run.rssMiB)) }
-  })
-  process.stdout.write(`\n${mode}: microseconds a call, median of ${options.rounds} rounds of ${options[mode]} calls\n`)
-  process.stdout.write(`${'client'.padEnd(16)}${'added CPU'.padStart(12)}${'CPU'.padStart(10)}${'wall'.padStart(10)}${'MiB'.padStart(8)}\n`)
-  for (const { name, cpu, added, wall, rss } of rows) {
-    process.stdout.write(
-      `${name.padEnd(16)}${added.toFixed(0).padStart(12)}${cpu.toFixed(0).padStart(10)}${wall.toFixed(0).padStart(10)}${rss.toFixed(0).padStart(8)}\n`,
-    )
+function report(mode, rounds) {
+  const figure = (name, field, ofTurns) => rounds[name].map((turns) => ofTurns(turns.map((turn) => turn[field])))
+  const added = (name, ofTurns) => {
+    const bare = figure('none', 'cpuMicros', ofTurns)
+    return median(figure(name, 'cpuMicros', ofTurns).map((cpu, round) => cpu - bare[round]))
   }
-  const best = Math.min(...rows.filter(({ name }) => chosen.includes(name)).map(({ added }) => added))
-  const ours = rows.find(({ name }) => name === 'homeground')?.added ?? Number.NaN
-  return Math.round((ours / best) * 1000) / 1000
+  const rows = names.map((name) => ({
+    name,
+    added: added(name, median),
+    addedMean: added(name, mean),
+    cpu: median(figure(name, 'cpuMicros', median)),
+    wall: median(figure(name, 'wallMicros', median)),
+    rss: median(figure(name, 'rssMiB', median)),
+  }))
+  process.stdout.write(`\n${mode}: microseconds a call, median of ${options.rounds} rounds of ${options[mode]} calls\n`)
+  const line = (...cells) =>
+    process.stdout.write(`${cells.map((cell, column) => (column === 0 ? cell.padEnd(16) : cell.padStart(12))).join('')}\n`)
+  line('client', 'added CPU', 'in the mean', 'CPU', 'wall', 'MiB')
+  for (const { name, ...figures } of rows) line(name, ...Object.values(figures).map((value) => value.toFixed(0)))
+  const ratio = (field) => {
+    const best = Math.min(...rows.filter(({ name }) => chosen.includes(name)).map((row) => row[field]))
+    const ours = rows.find(({ name }) => name === 'homeground')?.[field] ?? Number.NaN
+    return Math.round((ours / best) * 1000) / 1000
+  }
+  return { [`${mode}Ratio`]: ratio('added'), [`${mode}MeanRatio`]: ratio('addedMean') }
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 function median(values) {
