@@ -27,7 +27,8 @@ const toolCalls = toolNames.map((name, index) => ({
   type: 'function',
   function: { name, arguments: JSON.stringify({ id: `A-${index}` }) },
 }))
-const answer = (message, finish_reason) => Buffer.from(JSON.stringify({ id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason }] }))
+const answer = (message, finish_reason) =>
+  Buffer.from(JSON.stringify({ id: 'a', model: 'm', choices: [{ index: 0, message, finish_reason }] }))
 const wantsTools = answer({ role: 'assistant', content: null, tool_calls: toolCalls }, 'tool_calls')
 const isDone = answer({ role: 'assistant', content: 'on its way' }, 'stop')
 const post = (messages) => ({ method: 'POST', body: JSON.stringify({ ...asked, messages }) })
