@@ -153,7 +153,12 @@ class Recording {
 
   warnIfSilent(advice: string): void {
     const { endpoint, exporter, spool } = this.settings
-    warnAtExit({ stats: this.stats, advice, ...(exporter === undefined ? { collector: { endpoint, spool: spool?.folder } } : {}) })
+    warnAtExit({
+      stats: this.stats,
+      drain: () => this.recorder.drain(),
+      advice,
+      ...(exporter === undefined ? { collector: { endpoint, spool: spool?.folder } } : {}),
+    })
   }
 
   private async flush(timeoutMs: number): Promise<boolean> {

@@ -39,9 +39,11 @@ export function recordingFetch(inner: Fetch, recorder: Recorder, options: Record
     if (call === undefined) return pass()
     const { body } = request
     const send = mayNest && body !== undefined ? () => runStorage.run({ ...(frame ?? { agents: [] }), sending: body }, pass) : pass
-    const promise = attempt(
-      () => (frame?.replay === undefined ? send() : replayed(frame.replay, frame.agents, request, headersOf(input, init), send)),
-      call,
+    const promise = once(
+      attempt(
+        () => (frame?.replay === undefined ? send() : replayed(frame.replay, frame.agents, request, headersOf(input, init), send)),
+        call,
+      ),
     )
     Promise.resolve(promise).then(
       (response) => respond(response, call, recorder),
@@ -61,6 +63,13 @@ function respond(response: Response, call: ModelCall, recorder: Recorder): void 
     recorder.failed(error)
     call.end('done')
   }
+}
+
+/** A lazy thenable sends each time that it is asked: the caller and we ask one promise of it. What is no promise at all stays as it is. */
+function once(given: Promise<Response>): Promise<Response> {
+  const lazy =
+    typeof given === 'object' && given !== null && !(given instanceof Promise) && typeof Reflect.get(given, 'then') === 'function'
+  return lazy ? Promise.resolve(given) : given
 }
 
 /** A fetch that throws at once, against its contract, still ends its span. */

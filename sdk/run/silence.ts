@@ -4,6 +4,8 @@ import type { Stats } from './stats.ts'
 
 export interface Watched {
   stats: Stats
+  /** Finishes the spans that have ended. */
+  drain(): void
   /** What to do where nothing was recorded. */
   advice: string
   /** Where spans go; absent where the product has an exporter of its own. */
@@ -22,6 +24,8 @@ export function warnAtExit(instance: Watched): void {
   if (watched.length > 1 || !nodeWorkers().isMainThread) return
   process.once('exit', (code) => {
     if (code !== 0 || process.env['NODE_ENV'] === 'test') return
+    // After process.exit() ended spans have not been put together.
+    for (const each of watched) each.drain()
     const seen = watched.some(({ stats: { spans, openSpans, unsampled } }) => spans + openSpans + unsampled > 0)
     const last = watched.at(-1)
     if (!seen && last !== undefined) process.stderr.write(`homeground: nothing was recorded. ${last.advice}\n`)
@@ -30,10 +34,15 @@ export function warnAtExit(instance: Watched): void {
 }
 
 /** One line, or nothing. */
-export function undelivered({ stats, collector }: Watched): string {
+export function undelivered({ stats, collector }: Pick<Watched, 'stats' | 'collector'>): string {
   const waiting = stats.queuedSpans + stats.dropped
-  if (collector === undefined || waiting === 0 || stats.exportErrors === 0) return ''
+  if (collector === undefined || waiting === 0) return ''
   const { endpoint, spool } = collector
+  if (stats.exportErrors === 0) {
+    // What is on disk will be sent by the next process.
+    if (spool !== undefined || stats.queuedSpans === 0) return ''
+    return `homeground: ${stats.queuedSpans} of ${stats.spans} spans are lost: the process was ended before they were sent. Await hg.flush() before process.exit()\n`
+  }
   const fate = spool === undefined || stats.queuedSpans === 0 ? 'are lost' : `wait in ${spool} for the next start`
   return `homeground: ${waiting} of ${stats.spans} spans ${fate}: the collector at ${endpoint} did not take them. Is it running (homeground up), and is HOMEGROUND_ENDPOINT where it listens?\n`
 }

@@ -97,6 +97,15 @@ describe('register', () => {
     expect([used.said, off.said, failed.said]).toEqual(['', '', ''])
   })
 
+  it('a product that ends at once after a call is told what it did not wait for', async () => {
+    const source = `import { homeground } from ${JSON.stringify(sdk)}\nconst hg = homeground({ project: 'p' })\nawait hg.agent('a', async () => 1)()\nprocess.exit(0)`
+    const { said, spans } = await run('app.mjs', source, [])
+    expect({ said, spans }).toEqual({
+      said: 'homeground: 1 of 1 spans are lost: the process was ended before they were sent. Await hg.flush() before process.exit()\n',
+      spans: [],
+    })
+  })
+
   it('a product whose collector is away is told how many spans are lost, and to whom they went', async () => {
     const source = `import { homeground } from ${JSON.stringify(sdk)}\nconst hg = homeground({ project: 'p', endpoint: 'http://127.0.0.1:9' })\nawait hg.agent('a', async () => 1)()\n`
     const lost = /^homeground: 1 of 1 spans are lost: the collector at http:\/\/127\.0\.0\.1:9 did not take them\..*homeground up.*\n$/

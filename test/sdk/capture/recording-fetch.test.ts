@@ -6,6 +6,25 @@ const url = 'http://model.test/v1/chat/completions'
 const post = (body: string): RequestInit => ({ method: 'POST', body })
 const names = (exporter: MemoryExporter) => exporter.spans.map(({ name }) => name)
 
+describe('a recording fetch over a fetch that breaks its contract', () => {
+  it('sends once where that gives a lazy thenable, which sends each time it is asked', async () => {
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'test', exporter })
+    let sent = 0
+    const lazy = () => ({
+      // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+      then: (done: (response: Response) => unknown) => {
+        sent += 1
+        return Promise.resolve(new Response('{"id":"a"}')).then(done)
+      },
+    })
+    const response: Response = await Reflect.apply(hg.wrap({ fetch: lazy }).fetch, undefined, [url, post('{"model":"m"}')])
+    expect(await response.json()).toEqual({ id: 'a' })
+    await hg.flush()
+    expect({ sent, spans: names(exporter), open: hg.stats().openSpans }).toEqual({ sent: 1, spans: ['chat m'], open: 0 })
+  })
+})
+
 describe('a recording fetch under another', () => {
   const nested = () => {
     const exporter = new MemoryExporter()
