@@ -129,7 +129,7 @@ function estimateOptions(environment: Environment, options: RunCommandOptions): 
 async function start(folder: string, options: RunCommandOptions, json: boolean): Promise<Run> {
   if (options.workers === true && options.cache !== undefined) {
     throw new HomegroundError('invalid-argument', '--cache is a folder of one machine, and --workers plays on others', {
-      hint: 'leave one of them out',
+      hint: 'leave it out here, and give it to the workers: homeground worker --cache FOLDER',
     })
   }
   const arms = armsOf(options)

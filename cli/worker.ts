@@ -1,6 +1,7 @@
 // `homeground worker`: plays the rollouts that `homeground run --workers` hands out, until it is stopped.
 import os from 'node:os'
-import type { Command } from 'commander'
+import path from 'node:path'
+import { type Command, Option } from 'commander'
 import { pino } from 'pino'
 import { readPrices } from '../replay/rubric/index.ts'
 import { systemDeps } from '../replay/run/system-deps.ts'
@@ -14,6 +15,8 @@ interface WorkerCommandOptions {
   env: string[]
   concurrency: number
   name: string
+  cache?: string
+  cacheShare: 'repeat' | 'any'
 }
 
 export function register(program: Command): void {
@@ -22,13 +25,19 @@ export function register(program: Command): void {
     .description('play the rollouts that `homeground run --workers` hands out over Kafka (HOMEGROUND_KAFKA_*), until it is stopped')
     .option('--env <FOLDER...>', 'environments on this machine; a run is played in the one with its hash', [])
     .option('--concurrency <N>', 'rollouts at a time', countOf, 4)
+    .option(
+      '--cache <FOLDER>',
+      'take answers of models from there, where the same was asked by the same repeat and seed, and keep them there',
+    )
+    .addOption(new Option('--cache-share <WHICH>', 'any: one answer for all repeats').choices(['repeat', 'any']).default('repeat'))
     .option('--name <NAME>', 'what a run calls it when it complains', `${os.hostname()}/${process.pid}`)
     .action(async (options: WorkerCommandOptions, command: Command) => {
       const log = pino({ level: process.env['HOMEGROUND_LOG_LEVEL'] ?? 'info', base: null }, pino.destination({ fd: 2, sync: true }))
       const stop = interruptSignal()
-      const { concurrency, name, env: folders } = options
+      const { concurrency, name, env: folders, cacheShare: share } = options
+      const cache = options.cache === undefined ? {} : { cache: { folder: path.resolve(options.cache), share } }
       const work = await openWork(log)
-      const sites = openSites({ folders, concurrency, prices: readPrices(), deps: systemDeps() })
+      const sites = openSites({ folders, concurrency, prices: readPrices(), deps: systemDeps(), ...cache })
       const worker = await startWorker({
         ...work,
         sites,

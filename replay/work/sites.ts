@@ -2,6 +2,7 @@
 import { HomegroundError } from '@homeground/sdk/trace'
 import { openEnvironment } from '../environment/open.ts'
 import type { Environment } from '../environment/types.ts'
+import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { RolloutDeps } from '../harness/types.ts'
 import type { Prices } from '../rubric/cost.ts'
 import { type LocalPlayer, localPlayer, type Played } from '../run/local-player.ts'
@@ -11,6 +12,8 @@ export interface SitesOptions {
   /** Environment folders of this machine; a run's own path is looked at too. */
   folders: readonly string[]
   concurrency: number
+  /** Of this machine: where answers of models are looked up and kept. @default none */
+  cache?: AnswerCacheSettings
   prices: Prices
   deps: RolloutDeps
 }
@@ -39,9 +42,10 @@ export function openSites(options: SitesOptions): Sites {
 
   async function open(job: Job): Promise<Site> {
     const environment = await findEnvironment(job, options.folders)
-    const { concurrency, prices, deps } = options
+    const { concurrency, prices, deps, cache } = options
     const recordings = job.arm.model === 'recorded'
-    return { environment, player: localPlayer(environment, { harness: job.harness, concurrency, recordings, prices, deps }) }
+    const settings = { harness: job.harness, concurrency, recordings, prices, deps, ...(cache === undefined ? {} : { cache }) }
+    return { environment, player: localPlayer(environment, settings) }
   }
 
   async function close({ opening }: Kept): Promise<void> {

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
 import { html, type Markup } from '../../replay/rubric/markup.ts'
+import { renderPage } from '../../replay/rubric/page.ts'
 import type { ModelFile } from './lineage.ts'
 
 /** Step figures that are drawn where a run has them, in this order; each with its title. */
@@ -50,7 +51,7 @@ export function writeTrainingReport(output: string, model: ModelFile): string {
 <p>${model.recipe} of <code>${model.base.path}</code>, ${model.metrics.steps} steps in ${model.metrics.seconds} s. Lineage: model.json.</p>
 ${warnings.length > 0 && html`<ul class="warnings">${warnings.map((warning) => html`<li><b>${warning.code}</b> ${warning.message}</li>`)}</ul>`}
 <main>${figures}</main>`
-  fs.writeFileSync(file, page(model.name, body))
+  fs.writeFileSync(file, renderPage(new URL('training-page.html', import.meta.url), { title: html`${model.name}`, body }))
   return file
 }
 
@@ -112,15 +113,4 @@ function chart(title: string, points: readonly Point[]): Markup | false {
 
 function figure(value: number): string {
   return Number(value.toPrecision(3)).toString()
-}
-
-const style = `body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color-scheme:light dark}
-main{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,1fr));gap:1.5rem}figure{margin:0}
-figcaption{display:flex;justify-content:space-between;gap:1rem}svg{width:100%;height:auto}
-polyline{fill:none;stroke:currentColor;stroke-width:2;vector-effect:non-scaling-stroke}figure p{margin:0;opacity:.7;font-size:.85rem}`
-
-function page(title: string, body: Markup): string {
-  const head = html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><title>${title}</title>`
-  return `<!doctype html>\n${head.text}\n<style>${style}</style></head><body>\n${body.text}\n</body></html>\n`
 }

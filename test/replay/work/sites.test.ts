@@ -75,3 +75,23 @@ test('refuses a copy whose tools are answered in another way', async () => {
   await expect(sites.play(jobOf('one'))).rejects.toMatchObject({ message: expect.stringMatching(/other holds one with hash \w{12}/) })
   await sites.close()
 })
+
+test('asks a model once for what its cache holds, whoever hands the job out', async () => {
+  let asked = 0
+  const fetch = async (): Promise<Response> => {
+    asked += 1
+    return Response.json({ model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }] })
+  }
+  const job = { ...jobOf('one'), arm: { name: 'a', model: 'm', url: 'http://model.invalid/v1' } }
+  for (const [run, cachedCalls] of [
+    ['first', undefined],
+    ['second', 1],
+  ] as const) {
+    const cache = { folder: path.join(folder, 'cache') }
+    const sites = openSites({ folders: [path.join(folder, 'one')], concurrency: 1, prices: {}, deps: { ...systemDeps(), fetch }, cache })
+    const { rollout } = await sites.play({ ...job, run })
+    expect([rollout.stop, rollout.cachedCalls]).toEqual(['done', cachedCalls])
+    await sites.close()
+  }
+  expect(asked).toBe(1)
+})
