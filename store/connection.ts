@@ -2,12 +2,15 @@
 import { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { HomegroundError } from '@homeground/sdk/trace'
+import { type ClusterPlace, clusterSettings } from './cluster.ts'
 import type { Engine } from './embedded/index.ts'
 
 /** Where the statements go: a server's address, or an embedded engine whose address may change. */
 export type Target = { kind: 'server'; url: string; user: string; password: string } | { kind: 'embedded'; engine: Engine }
 
 export interface Connection {
+  /** Set where the tables lie on a cluster. */
+  readonly place?: ClusterPlace
   /** The rows of a select. Parameters are bound by the server, never put into the text. */
   rows(sql: string, parameters?: Record<string, unknown>): Promise<unknown[]>
   /** As `rows`, a few at a time. */
@@ -19,8 +22,16 @@ export interface Connection {
   close(): Promise<void>
 }
 
+export interface ConnectOptions {
+  database: string
+  /** The cluster's name, where the servers are one. */
+  cluster?: string
+  /** @default 60000 */
+  requestTimeoutMs?: number
+}
+
 /** @throws HomegroundError from every method: store-unavailable (retryable where waiting may help), internal for a statement that is wrong */
-export function connect(target: Target, options: { database: string; requestTimeoutMs?: number }): Connection {
+export function connect(target: Target, options: ConnectOptions): Connection {
   let client = open(target, options)
 
   /** Runs a statement; where the embedded engine has gone, starts it and runs it again. All our statements may run twice. */
@@ -48,6 +59,7 @@ export function connect(target: Target, options: { database: string; requestTime
     attempt((to) => to.query({ query: sql, format: 'JSONEachRow', ...(parameters === undefined ? {} : { query_params: parameters }) }))
 
   return {
+    ...(options.cluster === undefined ? {} : { place: { cluster: options.cluster, database: options.database } }),
     rows: async (sql, parameters) => {
       const result = await select(sql, parameters)
       try {
@@ -78,7 +90,7 @@ export function connect(target: Target, options: { database: string; requestTime
   }
 }
 
-function open(target: Target, { database, requestTimeoutMs = 60_000 }: { database: string; requestTimeoutMs?: number }): ClickHouseClient {
+function open(target: Target, { database, cluster, requestTimeoutMs = 60_000 }: ConnectOptions): ClickHouseClient {
   const address = target.kind === 'server' ? target : target.engine.address()
   return createClient({
     url: address.url,
@@ -97,6 +109,7 @@ function open(target: Target, { database, requestTimeoutMs = 60_000 }: { databas
       // Partitions are bounded by their expression; a block of many months is no reason to refuse it.
       max_partitions_per_insert_block: '0',
       allow_experimental_codecs: 1,
+      ...(cluster === undefined ? {} : clusterSettings),
     },
   })
 }

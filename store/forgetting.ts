@@ -1,6 +1,7 @@
 // Forgetting: erasing what belongs to a user, a session or a trace, and keeping a project's rows for so many days only.
 import { HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { alterTable, holderOf } from './cluster.ts'
 import type { Connection } from './connection.ts'
 import type { Erasure, ErasureResult, RegisteredEnvironment } from './types.ts'
 
@@ -42,7 +43,7 @@ export async function erase(connection: Connection, what: Erasure): Promise<Eras
   for (const ids of chunks(found.traces)) {
     for (const table of ['spans', 'span_heads', 'feedback', 'trace_days']) {
       await connection.command(
-        `ALTER TABLE ${table} DELETE WHERE project = {project:String} AND trace_id IN {traces:Array(String)} SETTINGS mutations_sync = 2`,
+        `${alterTable(table, connection.place)} DELETE WHERE project = {project:String} AND trace_id IN {traces:Array(String)} SETTINGS mutations_sync = 2`,
         {
           project: what.project,
           traces: ids,
@@ -65,8 +66,8 @@ export async function setRetention(connection: Connection, project: string, days
   ] as const) {
     const rows = rules.map((rule) => `${time} + toIntervalDay(${rule.days}) DELETE WHERE project = ${literal(rule.project)}`)
     const clauses = [...always, ...rows]
-    if (clauses.length > 0) await connection.command(`ALTER TABLE ${table} MODIFY TTL ${clauses.join(', ')}`)
-    else if (await hasTtl(connection, table)) await connection.command(`ALTER TABLE ${table} REMOVE TTL`)
+    if (clauses.length > 0) await connection.command(`${alterTable(table, connection.place)} MODIFY TTL ${clauses.join(', ')}`)
+    else if (await hasTtl(connection, table)) await connection.command(`${alterTable(table, connection.place)} REMOVE TTL`)
   }
 }
 
@@ -99,7 +100,7 @@ async function countOf(connection: Connection, sql: string, parameters: Record<s
 async function hasTtl(connection: Connection, table: string): Promise<boolean> {
   const rows = await connection.rows(
     'SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
-    { table },
+    { table: holderOf(table, connection.place) },
   )
   return / TTL /.test(z.object({ sql: z.string() }).parse(rows[0]).sql)
 }

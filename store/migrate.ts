@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { clusterStatements } from './cluster.ts'
 import type { Connection } from './connection.ts'
 
 const migrations = new URL('./migrations/', import.meta.url)
@@ -9,9 +10,11 @@ const migrations = new URL('./migrations/', import.meta.url)
 /** @throws HomegroundError store-newer where the store has steps that this version does not know */
 export async function migrate(connection: Connection): Promise<void> {
   const known = readMigrations()
-  await connection.command(
-    'CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY version',
-  )
+  const run = async (statement: string) => {
+    const { place } = connection
+    for (const each of place === undefined ? [statement] : clusterStatements(statement, place)) await connection.command(each)
+  }
+  await run(appliedTable)
   const applied = new Set(
     (await connection.rows('SELECT DISTINCT version FROM schema_migrations')).map(
       (row) => z.object({ version: z.number() }).parse(row).version,
@@ -26,9 +29,17 @@ export async function migrate(connection: Connection): Promise<void> {
   }
   for (const { version, name, statements } of known) {
     if (applied.has(version)) continue
-    for (const statement of statements) await connection.command(statement)
+    for (const statement of statements) await run(statement)
     await connection.command('INSERT INTO schema_migrations (version, name) SELECT {version:UInt32}, {name:String}', { version, name })
   }
+}
+
+const appliedTable =
+  'CREATE TABLE IF NOT EXISTS schema_migrations (version UInt32, name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY version'
+
+/** Every statement that brings a new database to the newest schema, in order. */
+export function schemaStatements(): string[] {
+  return [appliedTable, ...readMigrations().flatMap(({ statements }) => statements)]
 }
 
 function readMigrations(): { version: number; name: string; statements: string[] }[] {

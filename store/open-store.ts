@@ -1,5 +1,6 @@
 // The store: one implementation of `Store`, on a ClickHouse server or on the embedded engine.
 import { z } from 'zod'
+import { onCluster } from './cluster.ts'
 import { type Connection, connect, type Target } from './connection.ts'
 import { readCounts } from './counts.ts'
 import { startEngine } from './embedded/index.ts'
@@ -39,7 +40,7 @@ const idleWritersKept = 2
  * @throws HomegroundError invalid-settings, engine-missing, engine-locked, engine-failed, store-unavailable, store-newer
  */
 export async function openStore(options: StoreOptions = {}): Promise<Store> {
-  const { target, database } = await openTarget(options)
+  const { target, database, cluster } = await openTarget(options)
   const now = options.now ?? (() => BigInt(Date.now()) * 1000n)
   const closeTarget = async (stop: boolean) => {
     if (target.kind === 'embedded') await target.engine.close({ stop })
@@ -47,9 +48,9 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
   let connection: Connection
   try {
     const bare = connect(target, { database: 'default' })
-    await bare.command(`CREATE DATABASE IF NOT EXISTS ${database}`)
+    await bare.command(`CREATE DATABASE IF NOT EXISTS ${database}${cluster === undefined ? '' : onCluster({ cluster })}`)
     await bare.close()
-    connection = connect(target, { database })
+    connection = connect(target, { database, ...(cluster === undefined ? {} : { cluster }) })
     await migrate(connection)
   } catch (error) {
     await closeTarget(false)
@@ -133,7 +134,7 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
   }
 }
 
-async function openTarget(options: StoreOptions): Promise<{ target: Target; database: string }> {
+async function openTarget(options: StoreOptions): Promise<{ target: Target; database: string; cluster?: string }> {
   const settings = readSettings(storeSettings, options.environment ?? process.env)
   const url = options.url ?? (options.folder === undefined ? settings.HOMEGROUND_CLICKHOUSE_URL : undefined)
   const database = options.database ?? settings.HOMEGROUND_CLICKHOUSE_DATABASE
@@ -144,7 +145,8 @@ async function openTarget(options: StoreOptions): Promise<{ target: Target; data
       user: settings.HOMEGROUND_CLICKHOUSE_USER,
       password: settings.HOMEGROUND_CLICKHOUSE_PASSWORD,
     } as const
-    return { target, database }
+    const cluster = settings.HOMEGROUND_CLICKHOUSE_CLUSTER
+    return { target, database, ...(cluster === undefined ? {} : { cluster }) }
   }
   const folder = engineFolder(options.folder ?? settings.HOMEGROUND_FOLDER)
   const engine = await startEngine({ folder, ...(options.lingerMs === undefined ? {} : { lingerMs: options.lingerMs }) })

@@ -16,6 +16,11 @@ export const storeSettings = z.object({
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'a name of letters, digits and _')
     .default('homeground')
     .describe('database that holds the tables; made where it is missing'),
+  HOMEGROUND_CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]+$/, 'a name of letters, digits, _ . and -')
+    .optional()
+    .describe('name of the ClickHouse cluster that the server belongs to: tables are then replicated and sharded by trace'),
   HOMEGROUND_FOLDER: z.string().default('.homeground').describe('folder of the embedded engine, runs and spools'),
 })
 
