@@ -94,18 +94,26 @@ export async function placeLines(path: string, take: (bytes: Buffer, line: numbe
     throw error
   }
 
+  const blocks: Buffer[] = []
   return {
     hash: hash.digest('hex'),
     size,
     async read(index) {
-      const buffer = Buffer.alloc(lengths[index] ?? 0)
-      await handle.read(buffer, 0, buffer.length, starts[index] ?? 0)
-      return buffer.toString('utf8')
+      const length = lengths[index] ?? 0
+      const spare = blocks.pop()
+      const block = spare !== undefined && spare.length >= length ? spare : Buffer.allocUnsafeSlow(Math.max(length, 1 << 14))
+      await handle.read(block, 0, length, starts[index] ?? 0)
+      const text = block.toString('utf8', 0, length)
+      if (blocks.length < keptBlocks) blocks.push(block)
+      return text
     },
     line: (index) => lines[index] ?? 0,
     close: () => handle.close(),
   }
 }
+
+/** Lines are read into blocks that are used again: one for each would lie outside the heap until the collector comes. */
+const keptBlocks = 16
 
 /** The member `key` of a line (`episode`: the member `id` of an episode's); `''` where it has none, `undefined` for a blank line. */
 export function idOf(bytes: Buffer, key: keyof typeof leading): string | undefined {
