@@ -294,3 +294,7 @@ ALTER TABLE spans_local ON CLUSTER 'main'
     MODIFY COLUMN duration_ns UInt64 CODEC(GCD, ZSTD(1)),
     MODIFY COLUMN input_preview String CODEC(ZSTD(3)),
     MODIFY COLUMN output_preview String CODEC(ZSTD(3));
+
+ALTER TABLE span_heads_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS by_trace trace_id TYPE bloom_filter(0.0005) GRANULARITY 1;
+
+ALTER TABLE span_heads_local ON CLUSTER 'main' MATERIALIZE INDEX by_trace;
