@@ -1,16 +1,16 @@
 // `homeground run`: rollouts of one or more arms on an environment's tasks, with progress; interrupted, the same command goes on.
 import path from 'node:path'
-import { HomegroundError, type Json, parseInput, parseJson, readJsonFile } from '@homeground/sdk/trace'
+import { HomegroundError } from '@homeground/sdk/trace'
 import { type Command, Option } from 'commander'
-import { z } from 'zod'
 import { openEnvironment } from '../replay/environment/open.ts'
 import type { Environment, HarnessSettings } from '../replay/environment/types.ts'
 import { endpointOf } from '../replay/gateway/endpoint.ts'
 import { readPrices } from '../replay/rubric/cost.ts'
 import { type EstimateOptions, estimateRun, type RunEstimate } from '../replay/run/estimate-run.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
-import { type Arm, armSchema, type Run } from '../replay/run/types.ts'
+import type { Arm, Run } from '../replay/run/types.ts'
 import { handOut, jobPartitions } from '../replay/work/index.ts'
+import { type ArmOptions, armOf, armsOf, parametersOf } from './arms.ts'
 import { countOf, dollarsOf, latencyOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
 import { runEstimateText } from './run-estimate-text.ts'
@@ -21,14 +21,8 @@ import { inert } from './terminal.ts'
 import { version } from './version.ts'
 import { openWork } from './work-queue.ts'
 
-interface RunCommandOptions {
+interface RunCommandOptions extends ArmOptions {
   folder?: string
-  arm: Arm[]
-  arms?: string
-  url?: string
-  api?: Arm['api']
-  apiKeyEnv?: string
-  parameters?: Record<string, Json>
   repeats: number
   concurrency?: number
   maxCost?: number
@@ -192,44 +186,6 @@ function chosenTasks({ split, task, limit }: RunCommandOptions): NonNullable<Run
     ...(task === undefined ? {} : { ids: task }),
     ...(limit === undefined ? {} : { limit }),
   }
-}
-
-/** Those of the command line, then those of the file; each with the common settings where it names none. */
-function armsOf(options: RunCommandOptions): Arm[] {
-  const common = {
-    ...(options.url === undefined ? {} : { url: options.url }),
-    ...(options.api === undefined ? {} : { api: options.api }),
-    ...(options.apiKeyEnv === undefined ? {} : { apiKeyEnv: options.apiKeyEnv }),
-    ...(options.parameters === undefined ? {} : { parameters: options.parameters }),
-  }
-  const arms = [...options.arm, ...(options.arms === undefined ? [] : readArms(options.arms))]
-  return arms.map((arm) =>
-    parseInput(armSchema, { ...common, ...arm }, { place: `arm ${inert(arm.name)}`, what: 'an arm', code: 'invalid-argument' }),
-  )
-}
-
-function readArms(file: string): Arm[] {
-  const value = readJsonFile(file, { missingHint: 'check the path given with --arms', broken: 'mend the file' })
-  return parseInput(z.array(armSchema), value, {
-    place: file,
-    what: `a list of arms, each { ${Object.keys(armSchema.shape).join(', ')} } with a name and a model`,
-  })
-}
-
-function armOf(text: string, previous: Arm[]): Arm[] {
-  const at = text.indexOf('=')
-  if (at > 0 && at < text.length - 1) return [...previous, { name: text.slice(0, at), model: text.slice(at + 1) }]
-  throw new HomegroundError('invalid-argument', `--arm ${inert(text)} is not NAME=MODEL`, {
-    hint: 'for example --arm candidate=gpt-4o-mini',
-  })
-}
-
-function parametersOf(text: string): Record<string, Json> {
-  const value = parseJson(text)
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new HomegroundError('invalid-argument', `--parameters ${inert(text)} is not a JSON object`, {
-    hint: `for example --parameters '{"temperature":0}'`,
-  })
 }
 
 function seedOf(text: string): number {

@@ -1,14 +1,16 @@
-// One ClickHouse for both sides of the benchmark: the embedded engine with HTTP and native TCP listeners, without a password. Blocks; SIGTERM ends it.
-//   node engine.mjs FOLDER HTTP_PORT TCP_PORT
+// One ClickHouse for both sides of the benchmark, or one shard of the tests' cluster: the embedded engine with HTTP and native TCP listeners, without a password.
+// Blocks; SIGTERM ends it.
+//   node engine.mjs FOLDER HTTP_PORT TCP_PORT [SETTINGS_FILE]
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { DataType, load, open } from 'ffi-rs'
 
 const require = createRequire(createRequire(import.meta.url).resolve('chdb/package.json'))
 const native = `@chdb/lib-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
-const [folder, httpPort, tcpPort] = process.argv.slice(2)
+const [folder, httpPort, tcpPort, settings] = process.argv.slice(2)
 const argv = [
   'clickhouse',
+  ...(settings === undefined ? [] : [`--config-file=${settings}`]),
   `--path=${folder}`,
   `--http_port=${httpPort}`,
   `--tcp_port=${tcpPort}`,

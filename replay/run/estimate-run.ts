@@ -3,6 +3,7 @@ import type { ModelCall } from '@homeground/sdk/trace'
 import { taskCalls } from '../environment/task-calls.ts'
 import type { Environment, HarnessSettings } from '../environment/types.ts'
 import { type Prices, usageCostUsd } from '../rubric/cost.ts'
+import { checkArms } from './check-arms.ts'
 import type { RunOptions } from './run-rollouts.ts'
 import type { Arm } from './types.ts'
 
@@ -43,9 +44,10 @@ export interface EstimateOptions {
 /** So many recordings tell enough of the rest. */
 const mostRead = 200
 
-/** @throws HomegroundError environment-invalid where a recording cannot be read */
+/** @throws HomegroundError invalid-argument as a run would; environment-invalid where a recording cannot be read */
 export async function estimateRun(environment: Environment, options: EstimateOptions): Promise<RunEstimate> {
   const { arms, repeats = 1, prices, harness = environment.file.harness } = options
+  checkArms(arms)
   const calls: ModelCall[] = []
   let tasks = 0
   let read = 0

@@ -6,6 +6,7 @@ import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { RolloutDeps } from '../harness/types.ts'
 import { type Prices, readPrices } from '../rubric/cost.ts'
 import { Budget } from './budget.ts'
+import { checkArms } from './check-arms.ts'
 import { localPlayer } from './local-player.ts'
 import { openRun } from './open-run.ts'
 import type { Planned } from './plan.ts'
@@ -180,13 +181,7 @@ export function newRunId(): string {
 }
 
 async function runFileOf(environment: Environment, options: RunOptions): Promise<RunFile> {
-  const names = options.arms.map((arm) => arm.name)
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (names.length === 0 || twice !== undefined) {
-    throw new HomegroundError('invalid-argument', twice === undefined ? 'a run needs at least one arm' : `two arms are named ${twice}`, {
-      hint: 'give --arm NAME=MODEL once for each model under test',
-    })
-  }
+  checkArms(options.arms)
   const tasks: string[] = []
   for await (const task of environment.tasks(options.tasks)) {
     if (tasks.length === options.tasks?.limit) break

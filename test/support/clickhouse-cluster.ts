@@ -5,10 +5,8 @@ import fs from 'node:fs'
 import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { freePort } from '../../store/embedded/free-port.ts'
-import { locateEngine } from '../../store/embedded/index.ts'
 import { engineIsMissing } from './engine.ts'
 
 export interface TestCluster {
@@ -111,9 +109,9 @@ async function startShard(folder: string, index: number, tcp: number, ports: num
     `<clickhouse><logger><console>false</console><level>none</level></logger><remote_servers><main>${shards.join('')}</main></remote_servers></clickhouse>`,
   )
   const http = await freePort()
-  const task = { library: locateEngine(), settings, folder: path.join(folder, `shard-${index}`), http, tcp }
-  const script = fileURLToPath(new URL('./shard-process.mjs', import.meta.url))
-  const process = spawn(globalThis.process.execPath, [script, JSON.stringify(task)], { stdio: ['pipe', 'ignore', 'ignore'] })
+  const script = path.join(import.meta.dirname, '../../bench/ingest/engine.mjs')
+  const given = [path.join(folder, `shard-${index}`), String(http), String(tcp), settings]
+  const process = spawn(globalThis.process.execPath, [script, ...given], { stdio: 'ignore' })
   const url = `http://127.0.0.1:${http}`
   for (let tries = 0; tries < 300; tries++) {
     if ((await fetch(`${url}/ping`).catch(() => undefined))?.ok === true) return { process, url }

@@ -41,6 +41,12 @@ test('takes each arm to make the recorded calls, at the price of its own model',
   })
 })
 
+test('refuses arms that make no run', async () => {
+  await expect(estimateRun(environment, { arms: [], prices })).rejects.toMatchObject({ code: 'invalid-argument' })
+  const twice = { name: 'a', model: 'cheap' }
+  await expect(estimateRun(environment, { arms: [twice, twice], prices })).rejects.toMatchObject({ code: 'invalid-argument' })
+})
+
 test('says no cost where the model has no price, and counts the chosen tasks alone; what was recorded is free', async () => {
   const arms = [
     { name: 'a', model: 'nobody-knows' },
