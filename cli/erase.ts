@@ -1,8 +1,8 @@
 // `homeground erase`: takes a user, a session or a trace out of the store and the dead letters, and says which environments still hold it.
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
-import { collectorSettings, kafkaOptions, openDeadLetters } from '../collector/index.ts'
-import { type Erasure, openStore, readSettings } from '../store/index.ts'
+import { collectorSettings, type DeadLetterBox, kafkaOptions, openDeadLetters } from '../collector/index.ts'
+import { type Erasure, type ErasureResult, openStore, readSettings } from '../store/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -29,16 +29,28 @@ export function register(program: Command): void {
       const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
       const subject = subjectOf(options)
       const store = await openStore({ environment })
+      // Opened before anything goes: where the broker is away nothing is half done.
+      const box = await openBox(environment).catch(async (error: unknown) => {
+        await store.close()
+        throw error
+      })
       try {
-        const found = options.yes === true ? await store.erase(subject) : await store.erasable(subject)
-        const letters = options.yes === true ? await dropLetters(environment, found.traces) : 0
+        const forget = options.yes === true ? store.erase : store.erasable
+        const found = await forget(subject)
+        const { trace, ...who } = subject
+        const letters =
+          (await box?.about({ ...who, traces: [...found.traces, ...(trace === undefined ? [] : [trace.toLowerCase()])] })) ?? []
+        // Traces of which only a dead letter says whose they are.
+        for (const trace of new Set(letters.map((letter) => letter.trace)))
+          if (!found.traces.includes(trace)) add(found, await forget({ project: options.project, trace }))
+        if (options.yes === true && letters.length > 0) await box?.drop(letters.map(({ id }) => id))
         if (wantsJson(command)) {
-          process.stdout.write(`${JSON.stringify({ ...found, deadLetters: letters, erased: options.yes === true })}\n`)
+          process.stdout.write(`${JSON.stringify({ ...found, deadLetters: letters.length, erased: options.yes === true })}\n`)
           return
         }
         const verb = options.yes === true ? 'erased' : 'would erase'
         process.stdout.write(
-          `${verb}: ${found.traces.length} traces, ${found.spans} spans, ${found.feedback} feedback${letters === 0 ? '' : `, ${letters} dead letters`}\n`,
+          `${verb}: ${found.traces.length} traces, ${found.spans} spans, ${found.feedback} feedback${letters.length === 0 ? '' : `, ${letters.length} dead letters`}\n`,
         )
         for (const { name, folder, hash } of found.environments) {
           process.stdout.write(
@@ -46,11 +58,24 @@ export function register(program: Command): void {
           )
         }
         if (options.yes !== true) process.stdout.write('nothing was erased; add --yes\n')
-        else process.stdout.write('spans that a product still holds in its spool come back when they are sent: empty that folder too\n')
+        else
+          process.stdout.write(
+            "spans that wait in Kafka or in a product's spool come back when they are stored: give the command again then, or empty the spool\n",
+          )
       } finally {
+        await box?.close()
         await store.close()
       }
     })
+}
+
+function add(to: ErasureResult, more: ErasureResult): void {
+  to.traces.push(...more.traces)
+  to.spans += more.spans
+  to.feedback += more.feedback
+  for (const environment of more.environments)
+    if (!to.environments.some(({ hash, folder }) => hash === environment.hash && folder === environment.folder))
+      to.environments.push(environment)
 }
 
 function subjectOf({ project, user, session, trace }: EraseOptions): Erasure {
@@ -61,17 +86,11 @@ function subjectOf({ project, user, session, trace }: EraseOptions): Erasure {
   })
 }
 
-/** Where there is a Kafka queue: its dead letters of these traces. A letter that cannot be read names no trace; `homeground dlq show` tells. */
-async function dropLetters(environment: Readonly<Record<string, string | undefined>>, traces: readonly string[]): Promise<number> {
+/** The dead letters, where there is a Kafka queue. */
+async function openBox(environment: Readonly<Record<string, string | undefined>>): Promise<DeadLetterBox | undefined> {
   const kafka = kafkaOptions(readSettings(collectorSettings, environment))
-  if (kafka === undefined || traces.length === 0) return 0
   const quiet = () => {}
-  const box = await openDeadLetters(kafka, { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet })
-  try {
-    const gone = new Set(traces)
-    const ids = (await box.list()).filter(({ trace }) => gone.has(trace)).map(({ id }) => id)
-    return ids.length === 0 ? 0 : await box.drop(ids)
-  } finally {
-    await box.close()
-  }
+  return kafka === undefined
+    ? undefined
+    : await openDeadLetters(kafka, { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet })
 }

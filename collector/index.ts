@@ -5,6 +5,7 @@ export { createKey, type Key, type Right, readKeys, revokeKey, rights } from './
 export { type KeyRing, openKeyRing } from './keys/key-ring.ts'
 export { directQueue } from './queue/direct-queue.ts'
 export {
+  type DeadLetterBox,
   type KafkaOptions,
   kafkaOptions,
   type MessageChannel,

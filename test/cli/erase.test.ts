@@ -1,8 +1,14 @@
+import { HomegroundError } from '@homeground/sdk/trace'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { openDeadLetters, openKafkaQueue } from '../../collector/queue/kafka/index.ts'
 import { openStore } from '../../store/index.ts'
+import { memoryLog } from '../support/collector.ts'
 import { homegroundCommand } from '../support/command.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
-import { spanRow, traceId } from '../support/span-rows.ts'
+import { kafkaIsMissing, useKafka } from '../support/kafka.ts'
+import { kafkaOptionsFor, lagOf, memoryStore, metricOf } from '../support/kafka-queue.ts'
+import { spanId, spanRow, traceId } from '../support/span-rows.ts'
+import { until } from '../support/until.ts'
 
 describe.skipIf(engineIsMissing)('homeground erase', { timeout: 180_000 }, () => {
   const engine = useEngine()
@@ -31,5 +37,63 @@ describe.skipIf(engineIsMissing)('homeground erase', { timeout: 180_000 }, () =>
     expect(done.stdout).toContain('still held by environment desk (hhhhhhhhhhhh) in /envs/desk')
     const again = await run('--user', 'ann', '--session', 's')
     expect(again.code).toBe(2)
+  })
+})
+
+describe.skipIf(engineIsMissing || kafkaIsMissing)('homeground erase with dead letters', { timeout: 180_000 }, () => {
+  const engine = useEngine()
+  const broker = useKafka()
+
+  test('takes away what only a dead letter says is theirs, and what the store has of the same trace; not what is another project’s', async () => {
+    const store = await openStore({ folder: engine.folder, environment: {} })
+    await store.insertSpans([
+      spanRow({ project: 'p', traceId: traceId(1), spanId: spanId(1), user: 'ann' }),
+      spanRow({ project: 'p', traceId: traceId(2), spanId: spanId(1) }),
+      spanRow({ project: 'p', traceId: traceId(5), spanId: spanId(1), session: 's5' }),
+    ])
+    const kafka = kafkaOptionsFor(broker.address, broker.name('rows'))
+    const refusing = memoryStore(async () => {
+      throw new HomegroundError('internal', 'the row is bad', { hint: 'x' })
+    })
+    const queue = await openKafkaQueue({ kafka, log: memoryLog(), store: refusing })
+    const letters = [
+      { project: 'p', traceId: traceId(1) },
+      { project: 'p', traceId: traceId(2), user: 'ann' },
+      { project: 'p', traceId: traceId(3), user: 'ann' },
+      { project: 'p', traceId: traceId(3) },
+      { project: 'p', traceId: traceId(4), user: 'anna', requestBody: '{"user":"ann"}' },
+      { project: 'other', traceId: traceId(6), user: 'ann' },
+      { project: 'p', traceId: traceId(7), session: 's7' },
+    ]
+    try {
+      for (const [n, row] of letters.entries()) await queue.publishSpans([spanRow({ spanId: spanId(20 + n), ...row })], 1)
+      await until(
+        async () => (await metricOf(queue, 'homeground_ingest_dead_letters_total')) === letters.length && (await lagOf(queue)) === 0,
+        () => 'the letters are not there',
+        60_000,
+      )
+    } finally {
+      await queue.close()
+    }
+    const env = { HOMEGROUND_KAFKA_BROKERS: broker.address, HOMEGROUND_KAFKA_TOPIC: kafka.topic, HOMEGROUND_KAFKA_GROUP: kafka.group }
+    const erase = async (...args: string[]) => {
+      const { code, stdout, stderr } = await homegroundCommand(
+        ['--json', 'erase', '--project', 'p', '--folder', engine.folder, ...args],
+        env,
+      )
+      expect([code, stderr]).toEqual([0, ''])
+      return JSON.parse(stdout)
+    }
+    const counts = { spans: 2, feedback: 0, deadLetters: 4 }
+    expect(await erase('--user', 'ann')).toMatchObject({ ...counts, erased: false })
+    expect(await erase('--user', 'ann', '--yes')).toMatchObject({ ...counts, erased: true })
+    expect(await erase('--session', 's7', '--yes')).toMatchObject({ spans: 0, deadLetters: 1 })
+    expect(await erase('--trace', traceId(4), '--yes')).toMatchObject({ spans: 0, deadLetters: 1 })
+    expect(await erase('--session', 's5', '--yes')).toMatchObject({ spans: 1, deadLetters: 0 })
+    expect(await store.spans('p', [1, 2, 3, 4, 5].map(traceId))).toEqual([])
+    await store.close()
+    const box = await openDeadLetters(kafka, memoryLog())
+    expect((await box.list()).map(({ trace }) => trace)).toEqual([traceId(6)])
+    await box.close()
   })
 })
