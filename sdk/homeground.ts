@@ -64,6 +64,7 @@ class Recording {
   private readonly tools: ToolRegistry
   private closing: Promise<void> | undefined
   private remote: RemoteReplay | undefined
+  private spool: SpoolQueue | undefined
 
   constructor(settings: Settings) {
     this.settings = settings
@@ -107,6 +108,12 @@ class Recording {
     runStorage.instances.add(instance)
     const beforeExit = (): void => void this.flush(settings.exportTimeoutMs)
     process.once('beforeExit', beforeExit)
+    // After process.exit() nothing asynchronous happens any more.
+    const exit = (): void => {
+      recorder.drain()
+      this.spool?.keep()
+    }
+    if (this.spool !== undefined) process.once('exit', exit)
     // Read on each call: a test or an instrumentation may have set the global since.
     const live: Fetch = (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given)
     const recording = recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
@@ -139,6 +146,7 @@ class Recording {
         this.closing ??= this.shutdown(timeoutMs).finally(() => {
           runStorage.instances.delete(instance)
           process.removeListener('beforeExit', beforeExit)
+          process.removeListener('exit', exit)
         })
         return this.closing
       },
@@ -208,9 +216,10 @@ class Recording {
       random: Math.random,
     })
     const origin = { resource, scope }
-    const queue = settings.spool === undefined ? new MemoryQueue(origin, settings.maxQueueBytes) : new SpoolQueue(origin, settings.spool)
+    if (settings.spool !== undefined) this.spool = new SpoolQueue(origin, settings.spool)
+    const queue = this.spool ?? new MemoryQueue(origin, settings.maxQueueBytes)
     const sink = new OtlpSink({ sender, queue, stats, maxBatchBytes: 2 * 1024 * 1024, delayMs: settings.exportDelayMs })
-    if (settings.spool !== undefined) sink.wake()
+    if (this.spool !== undefined) sink.wake()
     return sink
   }
 }

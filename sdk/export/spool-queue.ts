@@ -38,6 +38,8 @@ export class SpoolQueue implements PieceQueue {
   /** Not on disk yet. */
   private unwritten: Buffer[] = []
   private unwrittenBytes = 0
+  /** On the way to the disk. */
+  private underWay: readonly Buffer[] = []
   private writing: Promise<void> | undefined
   private readonly opened: Promise<void>
   /** Oldest first; the last one is written to. */
@@ -116,6 +118,18 @@ export class SpoolQueue implements PieceQueue {
     return 0
   }
 
+  /** Writes what is not on disk yet before it returns, for a process that ends here. What was on its way there may then be sent twice, as the same spans. Never throws. */
+  keep(): void {
+    const pieces = [...this.underWay, ...this.unwritten]
+    if (this.memory !== undefined || pieces.length === 0) return
+    try {
+      SpoolSegment.write(this.freshPath(), this.origin, pieces)
+      this.unwritten = []
+    } catch (error) {
+      diag.warn(`homeground: ${pieces.length} spans could not be kept in ${this.folder}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+
   private write(): Promise<void> {
     this.writing ??= this.append()
       .catch((error: unknown) => this.fail(error))
@@ -133,11 +147,14 @@ export class SpoolQueue implements PieceQueue {
       let count = 0
       while (count < this.unwritten.length && size < segmentBytes) size += this.unwritten[count++]?.byteLength ?? 0
       const pieces = this.unwritten.splice(0, count)
+      this.underWay = pieces
       try {
         await segment.append(pieces)
       } catch (error) {
         this.unwritten = [...pieces, ...this.unwritten]
         throw error
+      } finally {
+        this.underWay = []
       }
       this.unwrittenBytes -= size
     }

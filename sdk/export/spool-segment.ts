@@ -1,5 +1,6 @@
 // One file of the spool: a head (how far it is acknowledged, whose spans these are), then records of length, checksum and bytes. Appended to by one process,
 // read by it or, after its end, by the one that claims the file. A record that a kill cut off is not one.
+import { writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { nodeZlib } from '../run/late-modules.ts'
 import type { Origin } from './piece-queue.ts'
@@ -33,15 +34,15 @@ export class SpoolSegment {
   }
 
   static async create(path: string, origin: Origin): Promise<SpoolSegment> {
-    const json = Buffer.from(JSON.stringify(origin))
-    const start = fixedHead + json.byteLength
-    const head = Buffer.alloc(fixedHead)
-    head.write(magic, 0, 'latin1')
-    head.writeBigUInt64LE(BigInt(start), 8)
-    head.writeUInt32LE(json.byteLength, 16)
+    const head = headOf(origin)
     const file = await fs.open(path, 'wx+', 0o600)
-    await file.write(Buffer.concat([head, json]), 0, start, 0)
-    return new SpoolSegment(path, file, origin, start, start)
+    await file.write(head, 0, head.byteLength, 0)
+    return new SpoolSegment(path, file, origin, head.byteLength, head.byteLength)
+  }
+
+  /** A whole file at once, for a process that ends here. */
+  static write(path: string, origin: Origin, pieces: readonly Buffer[]): void {
+    writeFileSync(path, Buffer.concat([headOf(origin), recordsOf(pieces)]), { flag: 'wx', mode: 0o600 })
   }
 
   /** An earlier process's file; `undefined` where it is no segment, or was cut off in its head. */
@@ -63,13 +64,7 @@ export class SpoolSegment {
 
   /** In one write: what the system has taken survives the end of this process. */
   async append(pieces: readonly Buffer[]): Promise<void> {
-    const parts = pieces.flatMap((piece) => {
-      const head = Buffer.allocUnsafe(recordHead)
-      head.writeUInt32LE(piece.byteLength, 0)
-      head.writeUInt32LE(nodeZlib().crc32(piece), 4)
-      return [head, piece]
-    })
-    const bytes = Buffer.concat(parts)
+    const bytes = recordsOf(pieces)
     await this.file.write(bytes, 0, bytes.byteLength, this.end)
     this.end += bytes.byteLength
   }
@@ -118,4 +113,23 @@ export class SpoolSegment {
     await this.file.read(bytes, 0, size, start)
     return bytes
   }
+}
+
+function headOf(origin: Origin): Buffer {
+  const json = Buffer.from(JSON.stringify(origin))
+  const head = Buffer.alloc(fixedHead)
+  head.write(magic, 0, 'latin1')
+  head.writeBigUInt64LE(BigInt(fixedHead + json.byteLength), 8)
+  head.writeUInt32LE(json.byteLength, 16)
+  return Buffer.concat([head, json])
+}
+
+function recordsOf(pieces: readonly Buffer[]): Buffer {
+  const parts = pieces.flatMap((piece) => {
+    const head = Buffer.allocUnsafe(recordHead)
+    head.writeUInt32LE(piece.byteLength, 0)
+    head.writeUInt32LE(nodeZlib().crc32(piece), 4)
+    return [head, piece]
+  })
+  return Buffer.concat(parts)
 }

@@ -106,6 +106,17 @@ describe('register', () => {
     })
   })
 
+  it('a product with a spool that ends at once after a call has kept its spans there for the next start', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-spool-'))
+    closing.push(() => fs.rmSync(folder, { recursive: true, force: true }))
+    const source = `import { homeground } from ${JSON.stringify(sdk)}\nconst hg = homeground({ project: 'p', spool: { folder: ${JSON.stringify(folder)} } })\n`
+    const first = await run('app.mjs', `${source}for (const name of ['a', 'b']) await hg.agent(name, async () => 1)()\nprocess.exit(1)`, [])
+    expect(first).toMatchObject({ said: '', spans: [] })
+    const next = await run('app.mjs', `${source}await hg.shutdown()`, [])
+    expect([...new Set(next.spans)]).toEqual(['invoke_agent a', 'invoke_agent b'])
+    expect(fs.readdirSync(folder)).toEqual([])
+  })
+
   it('a product whose collector is away is told how many spans are lost, and to whom they went', async () => {
     const source = `import { homeground } from ${JSON.stringify(sdk)}\nconst hg = homeground({ project: 'p', endpoint: 'http://127.0.0.1:9' })\nawait hg.agent('a', async () => 1)()\n`
     const lost = /^homeground: 1 of 1 spans are lost: the collector at http:\/\/127\.0\.0\.1:9 did not take them\..*homeground up.*\n$/
