@@ -4,6 +4,7 @@ import { inert, table } from './terminal.ts'
 
 /** With a line break at its end. */
 export function runEstimateText({ arms, tasks, read, isGuessed, costUsd, judgeCalls }: RunEstimate): string {
+  if (read === 0) return `the ${tasks} tasks have no recordings to estimate calls and cost from\n`
   const rows = arms.map((arm) => [
     arm.name,
     arm.model,

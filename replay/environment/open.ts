@@ -34,7 +34,8 @@ export async function openEnvironment(folder: string): Promise<Environment> {
   })
   // Built together, they stand in one order: one table does for both.
   if (tapes.ids.equals(tasks.ids)) tapes.ids = tasks.ids
-  const recordings = new Recordings(path.join(absolute, files.recordings))
+  const recordingsFile = path.join(absolute, files.recordings)
+  const recordings = new Recordings(recordingsFile)
   const close = async () => {
     await Promise.all([tasks.close(), tapes.close(), recordings.close()])
   }
@@ -43,6 +44,7 @@ export async function openEnvironment(folder: string): Promise<Environment> {
     file,
     rubric,
     size: tasks.size,
+    hasRecordings: fs.existsSync(recordingsFile),
     async *tasks(filter) {
       const ids = filter?.ids === undefined ? undefined : new Set(filter.ids)
       for (let position = 0; position < tasks.size; position += 1) {

@@ -178,6 +178,8 @@ export interface Environment {
   tasks(filter?: { split?: Split; ids?: readonly string[] }): AsyncIterable<Task>
   task(taskId: string): Promise<Task | undefined>
   tape(taskId: string): Promise<TaskTape>
+  /** False for an environment whose tasks were written, not recorded. */
+  hasRecordings: boolean
   /** The recorded episode of a task (recordings.jsonl.gz beside the tasks), for `env verify` and the report. */
   recording(taskId: string): Promise<import('@homeground/sdk/trace').Episode | undefined>
   close(): Promise<void>

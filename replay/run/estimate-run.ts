@@ -9,7 +9,7 @@ import type { Arm } from './types.ts'
 
 export interface RunEstimate {
   tasks: number
-  /** So many of their recordings were read; the rest are taken to be like them. */
+  /** So many of their recordings were read; the rest are taken to be like them. 0: there are none, and nothing is estimated. */
   read: number
   /** Some calls were recorded without token counts: theirs are a fourth of their characters. */
   isGuessed: boolean
@@ -54,7 +54,7 @@ export async function estimateRun(environment: Environment, options: EstimateOpt
   for await (const task of environment.tasks(options.tasks)) {
     if (tasks === options.tasks?.limit) break
     tasks += 1
-    if (read === mostRead) continue
+    if (read === mostRead || !environment.hasRecordings) continue
     const recording = await environment.recording(task.id)
     if (recording === undefined) continue
     calls.push(...taskCalls(task, recording, harness.kind))

@@ -1,6 +1,6 @@
 // Runs every task by every arm as often as asked, several at a time, and writes each result as it comes. Interrupted, or out of budget, the same call goes on where it stopped.
 import { randomBytes } from 'node:crypto'
-import { type Episode, HomegroundError } from '@homeground/sdk/trace'
+import { type Episode, HomegroundError, parseInput } from '@homeground/sdk/trace'
 import type { Environment, HarnessSettings, Split } from '../environment/types.ts'
 import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { RolloutDeps } from '../harness/types.ts'
@@ -12,7 +12,7 @@ import { openRun } from './open-run.ts'
 import type { Planned } from './plan.ts'
 import { RunFolder } from './run-folder.ts'
 import { systemDeps } from './system-deps.ts'
-import { type Arm, armSchema, type Rollout, type Run, type RunFile } from './types.ts'
+import { type Arm, type Rollout, type Run, type RunFile, runFileSchema } from './types.ts'
 
 export interface RunOptions {
   arms: readonly Arm[]
@@ -190,11 +190,11 @@ async function runFileOf(environment: Environment, options: RunOptions): Promise
   if (tasks.length === 0) {
     throw new HomegroundError('invalid-argument', `no task of ${environment.file.name} is chosen`, { hint: 'loosen --split or --task' })
   }
-  return {
+  const file = {
     format: 1,
     id: options.id ?? newRunId(),
     environment: { name: environment.file.name, folder: environment.folder, hash: environment.file.hash },
-    arms: options.arms.map((arm) => armSchema.parse(arm)),
+    arms: options.arms,
     harness: options.harness ?? environment.file.harness,
     tasks,
     repeats: options.repeats ?? 1,
@@ -204,4 +204,6 @@ async function runFileOf(environment: Environment, options: RunOptions): Promise
     startedAt: new Date().toISOString(),
     versions: { homeground: options.homeground, node: process.versions.node },
   }
+  // What would be refused when the run is opened is refused before it is played.
+  return parseInput(runFileSchema, file, { place: 'options', what: 'those of a run', code: 'invalid-argument', hint: 'mend that option' })
 }

@@ -41,6 +41,20 @@ test('takes each arm to make the recorded calls, at the price of its own model',
   })
 })
 
+test('estimates nothing where nothing was recorded', async () => {
+  await environment.close()
+  fs.rmSync(path.join(folder, 'recordings.jsonl.gz'))
+  environment = await openEnvironment(folder)
+  const arm = { name: 'a', model: 'cheap' }
+  expect(await estimateRun(environment, { arms: [arm], prices })).toEqual({
+    tasks: 3,
+    read: 0,
+    isGuessed: false,
+    arms: [{ ...arm, rollouts: 3, modelCalls: 0, inputTokens: 0, outputTokens: 0 }],
+    judgeCalls: 0,
+  })
+})
+
 test('refuses arms that make no run', async () => {
   await expect(estimateRun(environment, { arms: [], prices })).rejects.toMatchObject({ code: 'invalid-argument' })
   const twice = { name: 'a', model: 'cheap' }

@@ -164,6 +164,17 @@ describe('runRollouts', () => {
     })
   })
 
+  test('refuses settings that no run can have before it asks a model or writes a file', async () => {
+    await open(['a'])
+    let asked = 0
+    const ask = () => {
+      asked += 1
+      return {}
+    }
+    await expect(run({ repeats: 0 }, ask)).rejects.toMatchObject({ code: 'invalid-argument', message: expect.stringContaining('repeats') })
+    expect([asked, fs.existsSync(path.join(folder, 'run'))]).toEqual([0, false])
+  })
+
   test('records each rollout as an episode of its own', async () => {
     await open(['a'])
     const done = await run({ arms: arms.slice(0, 1) })
