@@ -16,7 +16,7 @@ const desk = path.join(root, 'examples', 'support-desk', 'dist')
 const started = Date.now()
 let steps = 0
 /**
- * Each row is seen once: two hundred different customers teach more than fifty seen four times. Rows of about 520 tokens, two at a time that share their
+ * Each row is seen once: three hundred different ones teach more than seventy seen four times. Rows of about 490 tokens, two at a time that share their
  * beginning (instructions and tools are computed once). What is learned is when to call what and how to say it, and the upper half of the layers is enough.
  */
 const training = tiny
@@ -28,7 +28,7 @@ const training = tiny
       'optimizer.perDeviceBatch': 2,
       'optimizer.sharePrefix': 'on',
       'lora.lastLayers': 15,
-      'checkpoints.everySteps': 10,
+      'checkpoints.everySteps': 20,
     }
 
 const stage = createStage({ root, folder })
@@ -83,7 +83,7 @@ Talk to it: npx homeground serve tuned\n`)
 
 /** desk/ (the environment), reference.json (what the expert does on its test split) and desk.jsonl. */
 async function makeRows() {
-  step(`${tiny ? 60 : 160} customers write to the desk, whose model is the scripted expert`)
+  step(`${tiny ? 60 : 240} customers write to the desk, whose model is the scripted expert`)
   const up = await stage.start('up', [path.join(root, 'dist', 'cli', 'main.js'), 'up', '--port', '0'], { ready: /collector +(http:\S+)/ })
   const models = await stage.start('models', [path.join(desk, 'offline', 'main.js')], { env: { PORT: '0' }, ready: /at (http:\S+)/ })
   const expert = ['--arm', 'expert=desk-expert', '--url', models.match[1]]
@@ -97,7 +97,7 @@ async function makeRows() {
     },
     ready: /support desk at (http:\S+)/,
   })
-  say(`    ${await customersWrite(stage, { desk, url: product.match[1], count: tiny ? 60 : 160 })}`)
+  say(`    ${await customersWrite(stage, { desk, url: product.match[1], count: tiny ? 60 : 240 })}`)
   await product.stop()
 
   step('Their traffic becomes an environment: four customers in five to learn from, the others to be held against')

@@ -156,12 +156,27 @@ def check_rollouts(settings: Settings, faults: FaultList) -> None:
     if rollouts.group * rollouts.tasks_per_step % (at_once * world_size()) != 0:
         expected = f"a divisor of the {rollouts.group * rollouts.tasks_per_step} rollouts of a step"
         faults.add("optimizer.perDeviceBatch", expected, at_once, "change it, rollouts.group or rollouts.tasksPerStep")
+    if rollouts.generation == "vllm":
+        check_vllm(settings, faults)
     if settings.lora.dropout > 0:
         faults.add("lora.dropout", "0 with grpo", settings.lora.dropout, "dropped weights would not be those that were sampled from")
     if rollouts.turn_tokens >= rollouts.rollout_tokens:
         faults.add("rollouts.turnTokens", f"less than rolloutTokens ({rollouts.rollout_tokens})", rollouts.turn_tokens, "lower it")
     if settings.data.validation:
         faults.add("data.validation", "none with grpo", settings.data.validation, "measure with `homeground run` or `gate`")
+
+
+def check_vllm(settings: Settings, faults: FaultList) -> None:
+    """It gets each step's adapter over a base that stays; whatever else would have to be sent is left to transformers."""
+    at, instead = "rollouts.generation", "use rollouts.generation transformers"
+    if importlib.util.find_spec("vllm") is None:
+        faults.add(at, "vllm installed beside the trainer", "no module vllm", f"install it into the trainer's Python, or {instead}")
+    if settings.method == "full" and settings.model.adapter is None:
+        faults.add(at, "transformers with method full", "vllm", f"train an adapter (method lora), or {instead}")
+    if settings.model.quantization != "none":
+        faults.add(at, "transformers with a quantized base", "vllm", f"it would sample from other weights than are trained: {instead}")
+    if world_size() > 1:
+        faults.add(at, "transformers with several processes", "vllm", instead)
 
 
 def check_folder(at: str, folder: str, holds: str, faults: FaultList) -> None:

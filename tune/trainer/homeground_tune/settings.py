@@ -91,6 +91,9 @@ class RolloutSettings:
     # Of one model turn, and of a whole rollout (prompt and all turns).
     turn_tokens: int = limited(256, minimum=1)
     rollout_tokens: int = limited(4096, minimum=16)
+    # What generates: `vllm`, in this process, where it is installed (adapters on one GPU); its share of the GPU's memory.
+    generation: Literal["transformers", "vllm"] = "transformers"
+    vllm_memory_share: float = limited(0.4, above=0, maximum=0.95)
     # Model calls that are generated at once.
     max_batch: int = limited(32, minimum=1)
     # The run stops when for so long no rollout comes back and none asks the policy.

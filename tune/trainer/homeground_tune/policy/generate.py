@@ -62,8 +62,7 @@ class Generator:
         jobs = self.take(wait)
         if jobs:
             try:
-                with adapter_on(model, jobs[0].adapter), torch.no_grad():
-                    generate(model, self.tokenizer, jobs, self.prefixes)
+                self.generate(model, jobs)
             except Exception as error:
                 for job in jobs:
                     job.error = f"{type(error).__name__}: {error}"
@@ -73,6 +72,11 @@ class Generator:
                 for job in jobs:
                     job.done.set()
         return len(jobs)
+
+    def generate(self, model, jobs: list[Job]) -> None:
+        """Fills the jobs in; all are for one adapter."""
+        with adapter_on(model, jobs[0].adapter), torch.no_grad():
+            generate(model, self.tokenizer, jobs, self.prefixes)
 
     def take(self, wait: float) -> list[Job]:
         jobs, self.held = self.held, []

@@ -45,7 +45,7 @@ def build(prepared: Prepared) -> HarnessTrainer:
     curriculum = Curriculum(tasks, seed=settings.seed, per_step=rollouts.tasks_per_step, rests=rollouts.curriculum)
     model, adapter = adapter_for(load_model(prepared.folder, settings, prepared.device), settings)
     has_adapter = adapter is not None or isinstance(model, PeftModel)
-    generator = Generator(tokenizer, max_batch=rollouts.max_batch)
+    generator = generator_for(prepared)
     server = PolicyServer(
         tokenizer,
         generator,
@@ -70,6 +70,26 @@ def build(prepared: Prepared) -> HarnessTrainer:
         peft_config=adapter,
         callbacks=[CurriculumKeeper(curriculum), prepared.follower],
     )
+
+
+def generator_for(prepared: Prepared) -> Generator:
+    settings, rollouts = prepared.settings, prepared.settings.rollouts
+    if rollouts.generation == "transformers":
+        return Generator(prepared.tokenizer, max_batch=rollouts.max_batch)
+    from ..policy.generate_vllm import VllmGenerator
+
+    generator = VllmGenerator(
+        prepared.tokenizer,
+        base=prepared.folder,
+        folder=settings.output,
+        rank=settings.lora.rank,
+        context=rollouts.rollout_tokens,
+        max_batch=rollouts.max_batch,
+        memory_share=rollouts.vllm_memory_share,
+        dtype="bfloat16" if prepared.device.bf16 else "float32",
+    )
+    prepared.closing.append(generator.close)
+    return generator
 
 
 def arguments(prepared: Prepared, tasks: int) -> GRPOConfig:
