@@ -51,6 +51,7 @@ export async function writeEnvironment(
 
 /** Two-space JSON with a final line end, as people edit it. */
 export function writeJson(file: string, value: unknown): void {
+  removeLeftovers(file)
   const next = `${file}.${process.pid}.tmp`
   fs.writeFileSync(next, `${JSON.stringify(value, null, 2)}\n`)
   fs.renameSync(next, file)

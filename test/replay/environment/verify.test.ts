@@ -11,6 +11,7 @@ import { type Verification, verifyEnvironment } from '../../../replay/environmen
 import { airlineEpisodes, calls, episodeOf, result, text } from '../support/episodes.ts'
 
 const product = fileURLToPath(new URL('../support/airline-product.ts', import.meta.url))
+const program = fileURLToPath(new URL('../support/airline-program.mjs', import.meta.url))
 let folder: string
 beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-verify-'))
@@ -56,6 +57,14 @@ describe('verifyEnvironment', { timeout: 120_000 }, () => {
 
   test("reproduces all 200 through a product's own client, loop and tools", async () => {
     const report = await verified(airlineEpisodes().map(withInput), { kind: 'module', module: `${product}#agent`, timeoutMs: 60_000 })
+    expect(report.divergences).toEqual([])
+    expect(report).toMatchObject({ tasks: 200, reproduced: 200, share: 1, offTape: 0 })
+  })
+
+  // A process a task.
+  test('reproduces all 200 by a program without the SDK, in a process of its own', { timeout: 400_000 }, async () => {
+    const harness: HarnessSettings = { kind: 'command', command: [process.execPath, program], timeoutMs: 60_000 }
+    const report = await verified(airlineEpisodes().map(withInput), harness)
     expect(report.divergences).toEqual([])
     expect(report).toMatchObject({ tasks: 200, reproduced: 200, share: 1, offTape: 0 })
   })

@@ -171,10 +171,20 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     expect(report.divergences).toMatchObject([{ step: 1, path: 'request.messages[0].parts[0].content', cause }])
   })
 
+  test('has a recording that ends in mid-run named', async () => {
+    const [episode] = await record('one')
+    if (episode === undefined) throw new Error('nothing recorded')
+    const tool = episode.steps.findIndex((step) => step.kind === 'tool')
+    const { output: _, ...cut } = { ...episode, steps: episode.steps.slice(0, tool + 1) }
+    const report = await verifyEnvironment(await build([cut]))
+    expect(report.divergences).toMatchObject([{ step: tool + 2, what: 'model call', cause: 'cut-recording' }])
+  })
+
   test.each([
     ['fetch', /GET http:\/\/127\.0\.0\.1:\d+\/profile/],
     ['http', /127\.0\.0\.1:\d+/],
     ['socket', /127\.0\.0\.1:\d+/],
+    ['secure', /127\.0\.0\.1:\d+/],
   ])('is stopped where it reaches the network by %s, and told what to wrap', async (fault, target) => {
     const environment = await build(await record('one'))
     planted(fault)
@@ -219,15 +229,20 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     planted('sleep', 'dice', 'race')
     const started = Date.now()
     const first = await run('one', { concurrency: 1 })
+    await run('again', { concurrency: 1 })
     await run('eight', { concurrency: 8 })
+    await run('other', { concurrency: 1, seed: 1 })
     expect(Date.now() - started).toBeLessThan(60_000)
     expect(first.map((line) => line.error)).toEqual([undefined, undefined, undefined, undefined])
     const read = (name: string, file: string) => fs.readFileSync(path.join(folder, name, file), 'utf8')
     const untimed = (text: string) => text.replace(/"durationMs":[\d.]+/g, '')
+    expect(untimed(read('again', 'rollouts.jsonl'))).toBe(untimed(read('one', 'rollouts.jsonl')))
     expect(untimed(read('eight', 'rollouts.jsonl'))).toBe(untimed(read('one', 'rollouts.jsonl')))
     const prompts = (name: string) => read(name, 'episodes.jsonl').match(/Today is[^"]*/g)
+    expect(prompts('again')).toEqual(prompts('one'))
     expect(prompts('eight')).toEqual(prompts('one'))
-    expect(prompts('one')?.[0]).toMatch(/^Today is \d{4}-\d\d-\d\d\. Ticket [0-9a-f-]{36}, 0\.\d+\. Slept 900\d\d\. fast$/)
+    expect(prompts('other')).not.toEqual(prompts('one'))
+    expect(prompts('one')?.[0]).toMatch(/^Today is \d{4}-\d\d-\d\d\. Ticket [0-9a-f-]{36}, [0-9a-f-]{36}, 0\.\d+\. Slept 900\d\d\. fast$/)
     expect(environment.size).toBe(4)
   })
 

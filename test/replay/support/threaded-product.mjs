@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import tls from 'node:tls'
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
@@ -27,7 +28,7 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
   const parts = [`Today is ${new Date().toISOString().slice(0, 10)}.`]
   if (planted.includes('clock'))
     parts.push(`Now ${new Date(performance.timeOrigin + Number(process.hrtime.bigint() / 1_000_000n)).toISOString()}.`)
-  if (planted.includes('dice')) parts.push(`Ticket ${randomUUID()}, ${Math.random()}.`)
+  if (planted.includes('dice')) parts.push(`Ticket ${randomUUID()}, ${crypto.randomUUID()}, ${Math.random()}.`)
   if (planted.includes('sleep')) {
     const before = Date.now()
     await sleep(60_000)
@@ -46,6 +47,11 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
   if (planted.includes('socket')) {
     await new Promise((resolve, reject) =>
       net.connect(Number(new URL(process.env.ELSEWHERE).port), '127.0.0.1', resolve).on('error', reject),
+    )
+  }
+  if (planted.includes('secure')) {
+    await new Promise((resolve, reject) =>
+      tls.connect(Number(new URL(process.env.ELSEWHERE).port), '127.0.0.1', resolve).on('error', reject),
     )
   }
   if (planted.includes('crash') && ask.includes('crash')) process.exit(3)
