@@ -84,10 +84,13 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     insertFeedback: (rows) => insertAll(insertFeedbackStatement, rows, writeFeedbackRow),
     episodes: (query) => readEpisodes(connection, query),
     episode: async (project, idOrTrace) => {
-      const trace = await traceOf(connection, project, idOrTrace)
+      // A trace id, nearly always: read at once, without asking first whether there is such a trace.
+      const named = await episodesOfTraces(connection, project, [idOrTrace])
+      if (named.length > 0) return named
+      const trace = await traceOfEpisode(connection, project, idOrTrace)
       const episodes = trace === undefined ? [] : await episodesOfTraces(connection, project, [trace])
       const exact = episodes.filter(({ id }) => id === idOrTrace)
-      return exact.length > 0 && trace !== idOrTrace ? exact : episodes
+      return exact.length > 0 ? exact : episodes
     },
     tracesBeginning: (prefix, project) => tracesBeginning(connection, prefix, project),
     traces: (query) => readSummaries(connection, query),
@@ -153,21 +156,15 @@ async function openTarget(options: StoreOptions): Promise<{ target: Target; data
   return { target: { kind: 'embedded', engine }, database }
 }
 
-/** The trace that an id names: a trace id is itself; an episode of a trace with several is named by a hash (docs/formats.md), which only a look at all agents tells. */
-async function traceOf(connection: Connection, project: string, idOrTrace: string): Promise<string | undefined> {
-  const conditions = [
-    'trace_id = {id:String}',
-    `length({id:String}) = 32
-     AND (kind = 'agent' AND startsWith(lower(hex(SHA256(concat(trace_id, span_id)))), {id:String}) OR startsWith(lower(hex(SHA256(trace_id))), {id:String}))`,
-  ]
-  for (const condition of conditions) {
-    const found = await connection.rows(`SELECT trace_id FROM spans WHERE project = {project:String} AND ${condition} LIMIT 1`, {
-      project,
-      id: idOrTrace,
-    })
-    if (found[0] !== undefined) return z.object({ trace_id: z.string() }).parse(found[0]).trace_id
-  }
-  return undefined
+/** An episode of a trace with several is named by a hash (docs/formats.md), which only a look at all agents tells. */
+async function traceOfEpisode(connection: Connection, project: string, id: string): Promise<string | undefined> {
+  if (id.length !== 32) return undefined
+  const found = await connection.rows(
+    `SELECT trace_id FROM spans WHERE project = {project:String}
+     AND (kind = 'agent' AND startsWith(lower(hex(SHA256(concat(trace_id, span_id)))), {id:String}) OR startsWith(lower(hex(SHA256(trace_id))), {id:String})) LIMIT 1`,
+    { project, id },
+  )
+  return found[0] === undefined ? undefined : z.object({ trace_id: z.string() }).parse(found[0]).trace_id
 }
 
 async function tracesBeginning(connection: Connection, prefix: string, project?: string): Promise<{ project: string; trace: string }[]> {

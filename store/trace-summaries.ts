@@ -8,25 +8,32 @@ import type { EpisodeQuery, TraceSummary } from './types.ts'
 /** As `Store.traces`. */
 export async function readSummaries(connection: Connection, query: EpisodeQuery): Promise<TraceSummary[]> {
   const limit = query.limit ?? 50
-  const summaries: TraceSummary[] = []
-  for await (const traces of newestTraces(connection, query, limit)) {
-    for (const rows of (await lightRows(connection, query, traces)).values()) summaries.push(...summariesOf(rows, query))
-    if (summaries.length >= limit) break
+  const { sql, parameters } = traceConditions(query)
+  // Nearly always the newest traces are the list, and one statement answers: each costs more in itself than what it reads.
+  // On a cluster every shard gives its own newest, among which the newest of all are.
+  const newest = `(SELECT trace_id FROM (${newestDays(sql, limit * 2)}) LIMIT 1 BY trace_id LIMIT ${limit})`
+  const first = await lightRows(connection, query, { sql: newest, parameters })
+  const summaries = [...first.values()].flatMap((rows) => summariesOf(rows, query))
+  if (summaries.length < limit) {
+    for await (const traces of newestTraces(connection, query, limit, new Set(first.keys()))) {
+      const found = await lightRows(connection, query, { sql: '{traces:Array(String)}', parameters: { project: query.project, traces } })
+      for (const rows of found.values()) summaries.push(...summariesOf(rows, query))
+      if (summaries.length >= limit) break
+    }
   }
   return summaries.sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0)).slice(0, limit)
 }
 
-/** Traces by their newest day and their first span on it, newest first, each once: as many as the list is long, then more and more. */
-async function* newestTraces(connection: Connection, query: EpisodeQuery, limit: number): AsyncGenerator<string[]> {
+/** In the order of the table's key: read from its end, and no further than needed. A trace may stand in it several times: for every part that was not merged yet, and for every day. */
+function newestDays(conditions: string, rows: number): string {
+  return `SELECT trace_id FROM trace_days WHERE ${conditions} ORDER BY day DESC, start_time DESC LIMIT ${rows}`
+}
+
+/** Traces that were not seen by their newest day and their first span on it, newest first, each once: as many as the list is long, then more and more. */
+async function* newestTraces(connection: Connection, query: EpisodeQuery, limit: number, seen: Set<string>): AsyncGenerator<string[]> {
   const { sql, parameters } = traceConditions(query)
-  const seen = new Set<string>()
-  // A trace may stand in it several times: for every part that was not merged yet, and for every day.
   for (let asked = limit * 2; ; asked *= 4) {
-    // In the order of the table's key: read from its end, and no further than needed.
-    const found = await connection.rows(
-      `SELECT trace_id FROM trace_days WHERE ${sql} ORDER BY day DESC, start_time DESC LIMIT ${asked} SETTINGS max_threads = 1`,
-      parameters,
-    )
+    const found = await connection.rows(`${newestDays(sql, asked)} SETTINGS max_threads = 1`, parameters)
     const newest = new Set(found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id))
     const fresh = [...newest].filter((trace) => !seen.has(trace))
     for (let at = 0; at < fresh.length; at += limit) yield fresh.slice(at, at + limit)
@@ -64,17 +71,22 @@ type LightRow = z.infer<typeof lightSchema>
 
 const previewSchema = lightSchema.pick({ trace_id: true, span: true, input_preview: true, output_preview: true })
 
-async function lightRows(connection: Connection, query: EpisodeQuery, traceIds: readonly string[]): Promise<Map<string, LightRow[]>> {
+/** `traces`: what follows `IN`, and its parameters, the project among them. */
+async function lightRows(
+  connection: Connection,
+  query: EpisodeQuery,
+  traces: { sql: string; parameters: Record<string, unknown> },
+): Promise<Map<string, LightRow[]>> {
   const { project } = query
   const asked: Record<string, unknown> = { ...query, response_model: query.model, tool_name: query.tool }
   const columns = Object.entries(lightSchema.shape).flatMap(([name, type]) =>
     type instanceof z.ZodOptional && asked[name] === undefined ? [] : [name],
   )
   // One thread: so few rows are read that sharing them out would take longer. The cache: who looks at a list looks at it again.
-  const sql = `SELECT ${columns.join(', ')} FROM span_heads FINAL PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)}
+  const sql = `SELECT ${columns.join(', ')} FROM span_heads FINAL PREWHERE project = {project:String} AND trace_id IN ${traces.sql}
     ORDER BY start_ms, span SETTINGS max_threads = 1, use_uncompressed_cache = 1`
   const byTrace = new Map<string, LightRow[]>()
-  for (const value of await connection.rows(sql, { project, traces: traceIds })) {
+  for (const value of await connection.rows(sql, traces.parameters)) {
     const row = lightSchema.parse(value)
     const rows = byTrace.get(row.trace_id)
     if (rows === undefined) byTrace.set(row.trace_id, [row])
