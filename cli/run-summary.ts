@@ -21,6 +21,9 @@ export interface ArmSummary {
   cachedCalls: number
   /** Absent where a price is not known. */
   costUsd?: number
+  /** What its judges and simulators cost: the test's own. Absent where nobody was asked, or a price is not known. */
+  judgesUsd?: number
+  simulatorsUsd?: number
   medianMs: number
 }
 
@@ -40,6 +43,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         output: 0,
         cost: 0,
         priced: 0,
+        judges: new Paid(),
+        simulators: new Paid(),
         times: [] as number[],
       },
     ]),
@@ -66,6 +71,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
       sum.cost += rollout.costUsd
       sum.priced += 1
     }
+    sum.judges.add(rollout.judges)
+    sum.simulators.add(rollout.simulators)
     sum.times.push(rollout.durationMs)
   }
   const asked = await askedVariants(run)
@@ -88,10 +95,28 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         inputTokens: sum.input,
         outputTokens: sum.output,
         ...(sum.priced === sum.rollouts && sum.priced > 0 ? { costUsd: sum.cost } : {}),
+        ...(sum.judges.usd === undefined ? {} : { judgesUsd: sum.judges.usd }),
+        ...(sum.simulators.usd === undefined ? {} : { simulatorsUsd: sum.simulators.usd }),
         medianMs: times[Math.floor(times.length / 2)] ?? 0,
       },
     ]
   })
+}
+
+/** Dollars of models that were asked in some rollouts; none where nobody was, or one's cost is not known. */
+class Paid {
+  #calls = 0
+  #usd: number | undefined = 0
+
+  add(billed: { costUsd?: number } | undefined): void {
+    if (billed === undefined) return
+    this.#calls += 1
+    this.#usd = billed.costUsd === undefined || this.#usd === undefined ? undefined : this.#usd + billed.costUsd
+  }
+
+  get usd(): number | undefined {
+    return this.#calls === 0 ? undefined : this.#usd
+  }
 }
 
 /** `ARM\nVARIANT` of each variant that a rollout's product asked for; episodes carry them as tags. */

@@ -26,6 +26,11 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
   const cached = arms.flatMap(({ name, cachedCalls }) =>
     cachedCalls === 0 ? [] : [`${inert(name)}: ${cachedCalls} model calls out of the cache\n`],
   )
+  const paid = arms.flatMap(({ name, judgesUsd, simulatorsUsd }) =>
+    Object.entries({ judges: judgesUsd, simulators: simulatorsUsd }).flatMap(([who, usd]) =>
+      usd === undefined ? [] : [`${inert(name)}: ${who} cost $${usd.toFixed(4)} beside\n`],
+    ),
+  )
   const idle = arms.flatMap((arm) =>
     arm.unusedVariants.map(
       (name) => `warning: ${inert(arm.name)} sets the variant ${inert(name)}, and no rollout asked for one of that name\n`,
@@ -33,5 +38,5 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
   )
   const played = arms.every((arm) => arm.errors < arm.rollouts)
   const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${[...failures, ...cached, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+  return `${table(head, rows)}\n${[...failures, ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
 }

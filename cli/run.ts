@@ -65,7 +65,11 @@ export function register(program: Command): void {
     .option('--repeats <N>', 'how often each arm plays each task', countOf, 1)
     .option('--concurrency <N>', 'rollouts at a time (default: 4; with --workers 64, over all of them)', countOf)
     .option('--dry-run', 'print what the run is expected to ask and cost, and do nothing')
-    .option('--max-cost <DOLLARS>', 'begin no further rollout once the model calls of the run have cost so much', dollarsOf)
+    .option(
+      '--max-cost <DOLLARS>',
+      'begin no further rollout once the model calls of the run, its judges and simulators have cost so much',
+      dollarsOf,
+    )
     .option(
       '--cache <FOLDER>',
       'take answers of models from there, where the same was asked by the same repeat and seed, and keep them there',

@@ -2,7 +2,7 @@
 import { quantileOfSorted } from './bootstrap.ts'
 import { clusteredMean, interval } from './clustered-mean.ts'
 import { passRates } from './pass-rates.ts'
-import type { Tally, TaskTally } from './tally.ts'
+import type { ArmTotals, Asked, Tally, TaskTally } from './tally.ts'
 import type { ArmSource, ArmSummary, Spread } from './types.ts'
 import { wilson } from './wilson.ts'
 
@@ -46,11 +46,17 @@ export function summariseArm(tally: Tally, arm: ArmSource, planned: number): Arm
     unconsumedWrites: totals.unconsumedWrites,
     staleReads: totals.staleReads,
     ...(cost && { cost: { ...cost, total: costs.reduce((sum, value) => sum + value, 0) } }),
+    ...askedOf(totals),
     ...(inputTokens && { inputTokens }),
     ...(outputTokens && { outputTokens }),
     durationMs: spread(tries.flatMap((task) => task.durations)) ?? { mean: 0, p50: 0, p95: 0, known: 0 },
     criteria: Object.fromEntries(tally.criteria.map(({ name, weight }, at) => [name, criterion(tries, at, weight)])),
   }
+}
+
+function askedOf({ judges, simulators }: ArmTotals): Pick<ArmSummary, 'judges' | 'simulators'> {
+  const shown = ({ calls, usd }: Asked) => ({ calls, ...(usd === undefined ? {} : { usd }) })
+  return { ...(judges.calls > 0 && { judges: shown(judges) }), ...(simulators.calls > 0 && { simulators: shown(simulators) }) }
 }
 
 function meanScore(tally: Tally, byTask: Map<string, TaskTally>): ArmSummary['score'] {

@@ -37,6 +37,14 @@ export interface ArmTotals {
   staleReads: number
   inputTokens: number[]
   outputTokens: number[]
+  judges: Asked
+  simulators: Asked
+}
+
+/** Calls of the test's own models, and dollars; `undefined` once a call of unknown cost was among them. */
+export interface Asked {
+  calls: number
+  usd: number | undefined
 }
 
 /** @throws HomegroundError invalid-input where one task appears under two sessions: its cluster would not be known */
@@ -101,8 +109,16 @@ function addToTotals(totals: ArmTotals, outcome: Outcome): void {
   totals.userTurns.afterDivergence += outcome.userTurns?.afterDivergence ?? 0
   totals.unconsumedWrites += outcome.unconsumedWrites ?? 0
   totals.staleReads += outcome.staleReads ?? 0
+  addAsked(totals.judges, outcome.judges)
+  addAsked(totals.simulators, outcome.simulators)
   if (outcome.inputTokens !== undefined) totals.inputTokens.push(outcome.inputTokens)
   if (outcome.outputTokens !== undefined) totals.outputTokens.push(outcome.outputTokens)
+}
+
+function addAsked(asked: Asked, more: Outcome['judges']): void {
+  if (more === undefined) return
+  asked.calls += more.calls
+  asked.usd = more.costUsd === undefined || asked.usd === undefined ? undefined : asked.usd + more.costUsd
 }
 
 /** In few words, so that like ones add up. */
@@ -127,5 +143,7 @@ function emptyTotals(): ArmTotals {
     staleReads: 0,
     inputTokens: [],
     outputTokens: [],
+    judges: { calls: 0, usd: 0 },
+    simulators: { calls: 0, usd: 0 },
   }
 }

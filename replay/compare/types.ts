@@ -19,6 +19,9 @@ export interface Outcome {
   inputTokens?: number
   outputTokens?: number
   costUsd?: number
+  /** What the test's own models cost: not the arm's. */
+  judges?: { calls: number; costUsd?: number }
+  simulators?: { calls: number; costUsd?: number }
   durationMs: number
   error?: { type: string; message: string }
   /** `done`, `off-tape`, `timeout`, `max-steps`, `error`, … */
@@ -78,6 +81,9 @@ export interface ArmSummary {
   unconsumedWrites: number
   staleReads: number
   cost?: Spread & { total: number }
+  /** The test's own cost beside: in all, absent where nobody was asked; `usd` absent where a price is not known. */
+  judges?: { calls: number; usd?: number }
+  simulators?: { calls: number; usd?: number }
   inputTokens?: Spread
   outputTokens?: Spread
   durationMs: Spread

@@ -34,7 +34,7 @@ export const playLoop: Harness = async (play) => {
     episode: recorder.episode({ ...lastText(messages), ...(error === undefined ? {} : { error }) }),
     stop,
     ...(error === undefined ? {} : { error }),
-    ...(userTurns.served > 0 ? { userTurns } : {}),
+    ...(userTurns.served > 0 ? { userTurns: { ...userTurns, ...(play.user === undefined ? {} : { simulated: userTurns.served }) } } : {}),
   })
 
   for (let step = 0; step < maxSteps; step += 1) {
@@ -61,10 +61,11 @@ export const playLoop: Harness = async (play) => {
     messages.push(output)
     const calls = toolCallsOf(output)
     if (calls.length === 0) {
-      const next = turns.shift()
+      const next = await nextTurn(play, messages, { prompt, turns })
+      if (signal.aborted) return end('aborted')
       if (next === undefined) return end('done')
       userTurns.served += 1
-      if (play.tape.divergence(userTurns.served - 1) !== undefined) userTurns.afterDivergence += 1
+      if (play.user === undefined && play.tape.divergence(userTurns.served - 1) !== undefined) userTurns.afterDivergence += 1
       messages.push(...next)
       continue
     }
@@ -78,6 +79,18 @@ export const playLoop: Harness = async (play) => {
     if (ends) return end('done')
   }
   return end('max-steps')
+}
+
+/** As recorded, the next of `turns`; or what the user would say now. */
+async function nextTurn(
+  { user }: Play,
+  messages: readonly Message[],
+  { prompt, turns }: { prompt: readonly Message[]; turns: Message[][] },
+): Promise<readonly Message[] | undefined> {
+  if (user === undefined) return turns.shift()
+  const recorded = [...prompt, ...turns.flat()].filter(({ role }) => role === 'user')
+  const said = await user.next(messages, recorded)
+  return said === undefined ? undefined : [said]
 }
 
 /** Undefined where the signal ended it. */

@@ -6,19 +6,22 @@ import { ArmGate } from '../gateway/arm-gate.ts'
 import { armModel } from '../gateway/arm-model.ts'
 import { type RecordedLane, recordedModel } from '../gateway/recorded-model.ts'
 import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
+import { addUsage, type Billed } from '../rubric/bill.ts'
 import { Tape } from '../tape/tape.ts'
 import { announcing } from './announcing.ts'
-import { BudgetSpent, budgeted } from './budgeted.ts'
 import { playCommand } from './command.ts'
 import { Deadline } from './deadline.ts'
 import { rounded } from './episode-recorder.ts'
 import { loadAgent } from './load-agent.ts'
 import { playLoop } from './loop.ts'
 import { playModule } from './module.ts'
+import { BudgetSpent, RolloutBudget } from './rollout-budget.ts'
 import { rolloutSeed, seededIds } from './seeded.ts'
+import { openSimulator, type Simulator } from './simulator.ts'
 import { toolAnswers } from './tool-answers.ts'
 import { toolSimulator } from './tool-simulator.ts'
 import type { Harness, Played, RolloutDeps, RolloutJob, RolloutResult } from './types.ts'
+import { type UserSimulator, userSimulator } from './user-simulator.ts'
 import { systemTimers, VirtualClock } from './virtual/virtual-clock.ts'
 
 /** @throws HomegroundError for wrong settings (an arm, a mock, a module that is not there); what `deps.signal` was aborted with */
@@ -45,16 +48,19 @@ export async function executeRollout(
       options.onBegin?.()
     }
   }
-  const model = budgeted(watched(announcing(sourceOf(job, deps, onWait), tape), job, seen), job, (reason) => stopping.abort(reason))
+  const budget = new RolloutBudget(job, (reason) => stopping.abort(reason))
+  const model = budget.limited(watched(announcing(sourceOf(job, deps, onWait), tape), job, seen))
   const stop = (reason: HomegroundError): void => stopping.abort(reason)
   const clock = recordedClock(job, deps)
-  const simulator = job.simulator === undefined ? undefined : toolSimulator(job, job.simulator, { deps, stop, signal })
+  const simulator = job.simulator === undefined ? undefined : openSimulator(job, job.simulator, { deps, signal, budget })
+  const simulatedTools = simulator === undefined ? undefined : toolSimulator(job, simulator, stop)
+  const user = simulatedUser(job, simulator, stop)
   const tools = toolAnswers({
     tape,
     folder: job.folder,
     stop,
     ...latencyOf(job, deps, signal),
-    ...(simulator === undefined ? {} : { simulate: simulator.answer }),
+    ...(simulatedTools === undefined ? {} : { simulate: simulatedTools.answer }),
   })
   let played: Played
   try {
@@ -68,6 +74,7 @@ export async function executeRollout(
       ids: seededIds(rolloutSeed(job)),
       clock,
       stop,
+      ...(user === undefined ? {} : { user }),
     })
   } finally {
     deadline.close()
@@ -78,7 +85,8 @@ export async function executeRollout(
     tape,
     reason: stopping.signal.reason,
     seen,
-    simulated: simulator?.count() ?? 0,
+    simulated: simulatedTools?.count() ?? 0,
+    simulators: simulator?.billed(),
     durationMs: rounded(deps.monotonicMs() - started),
   })
 }
@@ -93,6 +101,20 @@ function harnessOf(job: RolloutJob): Harness {
     case 'command':
       return playCommand
   }
+}
+
+/** The recorded arm hears its own user. */
+function simulatedUser(
+  job: RolloutJob,
+  simulator: Simulator | undefined,
+  stop: (reason: HomegroundError) => void,
+): UserSimulator | undefined {
+  if (job.simulatedUser !== true || job.arm.model === 'recorded') return undefined
+  if (simulator !== undefined && job.harness.kind === 'loop') return userSimulator(simulator, stop)
+  const missing = simulator === undefined ? 'env.json has no simulator' : `harness ${job.harness.kind} has no user to play`
+  throw new HomegroundError('invalid-settings', `the user is to be simulated, and ${missing}`, {
+    hint: 'give env.json a simulator ({ "model": … }) and harness loop, or user.mode recorded; then homeground env seal',
+  })
 }
 
 function sourceOf(job: RolloutJob, deps: RolloutDeps, onWait: () => () => void): ModelSource {
@@ -181,6 +203,7 @@ interface End {
   reason: unknown
   seen: Seen
   simulated: number
+  simulators: Billed | undefined
   durationMs: number
 }
 
@@ -198,6 +221,7 @@ function resultOf(played: Played, end: End): RolloutResult {
     staleReads: report.staleReads,
     live: report.live,
     ...(end.simulated === 0 ? {} : { simulated: end.simulated }),
+    ...(end.simulators === undefined ? {} : { simulators: end.simulators }),
     ...(played.userTurns === undefined ? {} : { userTurns: played.userTurns }),
     ...(divergence === undefined ? {} : { divergence }),
     ...(end.seen.untranslated.size === 0 ? {} : { untranslated: [...end.seen.untranslated] }),
@@ -232,13 +256,6 @@ function withTokens(episode: Episode, tokens: Seen['tokens']): Episode {
 /** Sums over all model calls; absent where no call said it. */
 export function usageOf(episode: Episode): Usage {
   const sum: Usage = {}
-  for (const step of episode.steps) {
-    if (step.kind !== 'model') continue
-    const usage = step.response?.usage ?? {}
-    for (const name of ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const) {
-      const tokens = usage[name]
-      if (tokens !== undefined) sum[name] = (sum[name] ?? 0) + tokens
-    }
-  }
+  for (const step of episode.steps) if (step.kind === 'model') addUsage(sum, step.response?.usage ?? {})
   return sum
 }

@@ -4,9 +4,11 @@ import type { EnvironmentFile, HarnessSettings, TapeEntry, Task, ToolSettings } 
 import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { EndpointDeps } from '../gateway/endpoint.ts'
 import type { ModelSource } from '../gateway/types.ts'
+import type { Billed } from '../rubric/bill.ts'
 import type { Prices } from '../rubric/cost.ts'
 import type { Arm, Rollout } from '../run/types.ts'
 import type { Tape } from '../tape/tape.ts'
+import type { UserSimulator } from './user-simulator.ts'
 import type { VirtualClock } from './virtual/virtual-clock.ts'
 
 export interface RolloutJob {
@@ -20,8 +22,10 @@ export interface RolloutJob {
   unit: EnvironmentFile['unit']
   harness: HarnessSettings
   tools: Readonly<Record<string, ToolSettings>>
-  /** Answers for tools that are simulated. */
+  /** Answers for tools, and for the user, where they are simulated. */
   simulator?: NonNullable<EnvironmentFile['simulator']>
+  /** The user's turns are not those recorded, but what the simulator says. */
+  simulatedUser?: true
   arm: Arm
   repeat: number
   run: string
@@ -33,7 +37,7 @@ export interface RolloutJob {
   /** What all rollouts of the arm share, in every thread: an ArmGate's memory. */
   gate?: SharedArrayBuffer
   cache?: AnswerCacheSettings
-  /** For a limit of cost. */
+  /** For a limit of cost, and for what the simulator costs. */
   prices?: Prices
 }
 
@@ -55,7 +59,9 @@ export interface RolloutResult {
   live: string[]
   /** How many tool calls and reads a model answered in the tool's place. */
   simulated?: number
-  userTurns?: { served: number; afterDivergence: number }
+  /** What it took to answer for tools and user. */
+  simulators?: Billed
+  userTurns?: NonNullable<Rollout['userTurns']>
   divergence?: { step: number; kind: string }
   /** Request parameters that the arm's dialect could not say. */
   untranslated?: string[]
@@ -80,6 +86,8 @@ export interface Play {
   clock: VirtualClock
   /** Ends the rollout at once, for this reason. */
   stop(reason: HomegroundError): void
+  /** Says the user's next turn; absent where it is as recorded. */
+  user?: UserSimulator
 }
 
 /** How a harness ended: the episode, and why it stopped. */
@@ -87,7 +95,7 @@ export interface Played {
   episode: Episode
   stop: string
   error?: { type: string; message: string }
-  userTurns?: { served: number; afterDivergence: number }
+  userTurns?: NonNullable<Rollout['userTurns']>
 }
 
 export type Harness = (play: Play) => Promise<Played>

@@ -1,5 +1,6 @@
-// What a run has spent on model calls, and whether there is more to spend. Judges and simulated tools are not in it.
+// What a run has spent on models, its own judges and simulators counted in, and whether there is more to spend.
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
+import type { Environment } from '../environment/types.ts'
 import { type Prices, priceOf } from '../rubric/cost.ts'
 import type { Arm, Rollout } from './types.ts'
 
@@ -9,12 +10,13 @@ export class Budget {
   readonly #free: ReadonlySet<string>
   #spentUsd = 0
 
-  /** @throws HomegroundError invalid-settings: there is a limit, and an arm whose cost nobody could count */
-  constructor(maxUsd: number | undefined, arms: readonly Arm[], prices: Prices) {
+  /** @throws HomegroundError invalid-settings: there is a limit, and a model whose cost nobody could count */
+  constructor(maxUsd: number | undefined, models: { arms: readonly Arm[]; others: readonly string[] }, prices: Prices) {
     this.#maxUsd = maxUsd
-    this.#free = new Set(arms.filter(({ model }) => model === 'recorded').map(({ name }) => name))
-    const unpriced = arms.filter(({ model }) => model !== 'recorded' && priceOf(model, prices) === undefined)
-    if (maxUsd !== undefined && unpriced.length > 0) throw noPrice(unpriced.map(({ model }) => model).join(', '))
+    this.#free = new Set(models.arms.filter(({ model }) => model === 'recorded').map(({ name }) => name))
+    const asked = [...models.arms.map(({ model }) => model).filter((model) => model !== 'recorded'), ...models.others]
+    const unpriced = new Set(asked.filter((model) => priceOf(model, prices) === undefined))
+    if (maxUsd !== undefined && unpriced.size > 0) throw noPrice([...unpriced].join(', '))
   }
 
   get spentUsd(): number {
@@ -26,17 +28,30 @@ export class Budget {
   }
 
   /** A rollout that an earlier call of the run played. */
-  countEarlier(rollout: Rollout): void {
-    if (!this.#free.has(rollout.arm)) this.#spentUsd += rollout.costUsd ?? 0
+  countEarlier({ arm, costUsd, simulators, judges }: Rollout): void {
+    if (!this.#free.has(arm)) this.#spentUsd += costUsd ?? 0
+    this.#spentUsd += (simulators?.costUsd ?? 0) + (judges?.costUsd ?? 0)
   }
 
-  /** @throws HomegroundError invalid-settings: there is a limit, and the model answered without saying how many tokens it took */
+  /** @throws HomegroundError invalid-settings: there is a limit, and a model answered without saying how many tokens it took */
   count(rollout: Rollout, episode: Episode): void {
     this.countEarlier(rollout)
-    if (this.#maxUsd === undefined || rollout.costUsd !== undefined || this.#free.has(rollout.arm)) return
+    if (this.#maxUsd === undefined) return
+    const { simulators, judges } = rollout
+    if (simulators !== undefined && simulators.costUsd === undefined) throw noPrice("the environment's simulator")
+    if (judges !== undefined && judges.costUsd === undefined) throw noPrice("the rubric's judges")
+    if (rollout.costUsd !== undefined || this.#free.has(rollout.arm)) return
     const answered = episode.steps.find((step) => step.kind === 'model' && step.response !== undefined)
     if (answered?.kind === 'model') throw noPrice(answered.model)
   }
+}
+
+/** The models that a run asks beside its arms': judges, and the simulator where something is simulated. */
+export function otherModels({ file, rubric }: Pick<Environment, 'file' | 'rubric'>): string[] {
+  const judges = rubric.criteria.flatMap((criterion) => (criterion.type === 'judge' ? criterion.model : []))
+  const simulates =
+    file.user.mode === 'simulate' || Object.values(file.tools).some(({ mode, onMiss }) => mode === 'simulate' || onMiss === 'simulate')
+  return [...new Set([...judges, ...(file.simulator !== undefined && simulates ? [file.simulator.model] : [])])]
 }
 
 function noPrice(models: string): HomegroundError {

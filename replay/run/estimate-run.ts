@@ -4,6 +4,7 @@ import { taskCalls } from '../environment/task-calls.ts'
 import type { Environment, HarnessSettings } from '../environment/types.ts'
 import { type Prices, usageCostUsd } from '../rubric/cost.ts'
 import { checkArms } from './check-arms.ts'
+import { Others, type OthersEstimate } from './estimate-others.ts'
 import type { RunOptions } from './run-rollouts.ts'
 import type { Arm } from './types.ts'
 
@@ -14,10 +15,12 @@ export interface RunEstimate {
   /** Some calls were recorded without token counts: theirs are a fourth of their characters. */
   isGuessed: boolean
   arms: ArmEstimate[]
-  /** The sum; absent where an arm's price is not known. Without judges and simulators. */
+  /** Over all arms; absent where the rubric has no judge. */
+  judges?: OthersEstimate
+  /** Of tools that are always simulated, and of a simulated user; what leaves the tape cannot be foreseen. */
+  simulators?: OthersEstimate
+  /** The sum of all that is asked; absent where a price is not known. */
   costUsd?: number
-  /** Questions to judge models over all arms. */
-  judgeCalls: number
 }
 
 export interface ArmEstimate {
@@ -49,6 +52,8 @@ export async function estimateRun(environment: Environment, options: EstimateOpt
   const { arms, repeats = 1, prices, harness = environment.file.harness } = options
   checkArms(arms)
   const calls: ModelCall[] = []
+  const judges = new Others(prices)
+  const simulators = new Others(prices)
   let tasks = 0
   let read = 0
   for await (const task of environment.tasks(options.tasks)) {
@@ -57,7 +62,10 @@ export async function estimateRun(environment: Environment, options: EstimateOpt
     if (read === mostRead || !environment.hasRecordings) continue
     const recording = await environment.recording(task.id)
     if (recording === undefined) continue
-    calls.push(...taskCalls(task, recording, harness.kind))
+    const played = taskCalls(task, recording, harness.kind)
+    calls.push(...played)
+    judges.addJudges(environment, task, recording, played)
+    simulators.addSimulator(environment, recording, harness.kind)
     read += 1
   }
   const usages = calls.map(usageOf)
@@ -77,23 +85,22 @@ export async function estimateRun(environment: Environment, options: EstimateOpt
       ...(known.length === costs.length && read > 0 ? { costUsd: known.reduce((sum, cost) => sum + cost, 0) * scale } : {}),
     }
   })
-  const costs = each.flatMap(({ costUsd }) => (costUsd === undefined ? [] : [costUsd]))
+  const others = {
+    judges: judges.estimate(scale * arms.length),
+    // The arm `recorded` hears its own user, and nearly only its own tools.
+    simulators: simulators.estimate(scale * arms.filter(({ model }) => model !== 'recorded').length),
+  }
+  const asked = [...each, ...Object.values(others).flatMap((other) => other ?? [])]
+  const costs = asked.flatMap(({ costUsd }) => (costUsd === undefined ? [] : [costUsd]))
   return {
     tasks,
     read,
     isGuessed: usages.some(({ isGuessed }) => isGuessed),
     arms: each,
-    ...(costs.length === each.length ? { costUsd: costs.reduce((sum, cost) => sum + cost, 0) } : {}),
-    judgeCalls: rollouts * arms.length * judgeCallsOf(environment),
+    ...(others.judges && { judges: others.judges }),
+    ...(others.simulators && { simulators: others.simulators }),
+    ...(costs.length === asked.length ? { costUsd: costs.reduce((sum, cost) => sum + cost, 0) } : {}),
   }
-}
-
-function judgeCallsOf({ rubric }: Environment): number {
-  return rubric.criteria.reduce(
-    (sum, criterion) =>
-      sum + (criterion.type === 'judge' ? criterion.repeats * (typeof criterion.model === 'string' ? 1 : criterion.model.length) : 0),
-    0,
-  )
 }
 
 /** As the provider counted; else a fourth of the characters, as English takes. */

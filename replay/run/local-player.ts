@@ -6,6 +6,7 @@ import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import { ArmGate } from '../gateway/arm-gate.ts'
 import { rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
+import { Bill, type Billed } from '../rubric/bill.ts'
 import type { Prices } from '../rubric/cost.ts'
 import { openOutsideGraders } from '../rubric/outside-graders.ts'
 import { scoreEpisode } from '../rubric/score-episode.ts'
@@ -67,14 +68,21 @@ export function localPlayer(environment: Environment, options: LocalPlayerOption
         allowLive: run.allowLive,
         ...(run.latency === undefined ? {} : { latency: run.latency }),
         gate: gateOf(arm).memory,
-        ...(harness.maxCostUsd === undefined ? {} : { prices }),
+        ...(harness.maxCostUsd === undefined && environment.file.simulator === undefined ? {} : { prices }),
         ...(options.cache === undefined ? {} : { cache: options.cache }),
       })
       const result = await executor.run(job)
       const { episode } = result
       const costUsd = rolloutCostUsd(episode, arm, prices)
-      const scored = await scoreEpisode(environment.rubric, { episode, task: job.task, tools: environment.file.tools, costUsd, outside })
-      return { rollout: rolloutOf(job, result, scored, costUsd), episode }
+      const judges = new Bill(prices)
+      const scored = await scoreEpisode(environment.rubric, {
+        episode,
+        task: job.task,
+        tools: environment.file.tools,
+        costUsd,
+        outside: outside.billedTo(judges),
+      })
+      return { rollout: rolloutOf(job, result, scored, { costUsd, judges: judges.total() }), episode }
     },
     async close() {
       await executor.close()
@@ -88,7 +96,7 @@ function rolloutOf(
   job: RolloutJob,
   result: RolloutResult,
   { scores, score }: Pick<Rollout, 'scores' | 'score'>,
-  costUsd: number | undefined,
+  { costUsd, judges }: { costUsd: number | undefined; judges: Billed | undefined },
 ): Rollout {
   return {
     task: job.task.id,
@@ -107,6 +115,8 @@ function rolloutOf(
     ...(result.cachedCalls === undefined ? {} : { cachedCalls: result.cachedCalls }),
     usage: result.usage,
     ...(costUsd === undefined ? {} : { costUsd }),
+    ...(result.simulators === undefined ? {} : { simulators: result.simulators }),
+    ...(judges === undefined ? {} : { judges }),
     durationMs: result.durationMs,
     ...(result.error === undefined ? {} : { error: result.error }),
     stop: result.stop,

@@ -1,6 +1,7 @@
 // Scores a run again without playing it again: the recorded episodes, by the rubric and references that the environment has now. The run itself is left as it is.
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Environment, Task } from '../environment/types.ts'
+import { Bill } from '../rubric/bill.ts'
 import type { Prices } from '../rubric/cost.ts'
 import { type OutsideGraders, openOutsideGraders } from '../rubric/outside-graders.ts'
 import { scoreEpisode } from '../rubric/score-episode.ts'
@@ -39,9 +40,19 @@ export async function rescoreRun(run: Run, environment: Environment, options: Re
       const task = await taskOf(environment, rollout.task)
       const arm = run.file.arms.find((each) => each.name === rollout.arm)
       const costUsd = rollout.costUsd ?? (arm && rolloutCostUsd(episode, arm, options.prices))
-      const { scores, score } = await scoreEpisode(environment.rubric, { episode, task, tools: environment.file.tools, costUsd, outside })
+      const bill = new Bill(options.prices)
+      const { scores, score } = await scoreEpisode(environment.rubric, {
+        episode,
+        task,
+        tools: environment.file.tools,
+        costUsd,
+        outside: outside.billedTo(bill),
+      })
+      const { judges: _, ...rest } = rollout
+      const judges = bill.total()
       const again: Rollout = {
-        ...rollout,
+        ...rest,
+        ...(judges && { judges }),
         scores,
         score: rollout.error === undefined ? score : null,
         ...(costUsd !== undefined && { costUsd }),

@@ -21,6 +21,7 @@ export async function rolloutJob(environment: Environment, tasks: TaskSource, id
     harness: file.harness,
     tools: file.tools,
     ...(file.simulator === undefined ? {} : { simulator: file.simulator }),
+    ...(file.user.mode === 'simulate' ? { simulatedUser: true as const } : {}),
     ...settings,
   }
 }

@@ -5,7 +5,7 @@ import type { Environment, HarnessSettings, Split } from '../environment/types.t
 import type { AnswerCacheSettings } from '../gateway/answer-cache.ts'
 import type { RolloutDeps } from '../harness/types.ts'
 import { type Prices, readPrices } from '../rubric/cost.ts'
-import { Budget } from './budget.ts'
+import { Budget, otherModels } from './budget.ts'
 import { checkArms } from './check-arms.ts'
 import { localPlayer } from './local-player.ts'
 import { openRun } from './open-run.ts'
@@ -38,7 +38,7 @@ export interface RunOptions {
   harness?: HarnessSettings
   allowLive?: readonly string[]
   prices?: Prices
-  /** US dollars of model calls, of earlier calls of this run too, at which no further rollout is begun. @default no limit */
+  /** US dollars of model calls, those of judges and simulators and of earlier calls of this run too, at which no further rollout is begun. @default no limit */
   maxCostUsd?: number
   /** Where answers of models are looked up and kept. @default none */
   cache?: AnswerCacheSettings
@@ -87,7 +87,7 @@ export interface Progress {
 export async function runRollouts(environment: Environment, options: RunOptions): Promise<Run> {
   const file = await runFileOf(environment, options)
   const prices = options.prices ?? readPrices()
-  const budget = new Budget(options.maxCostUsd, file.arms, prices)
+  const budget = new Budget(options.maxCostUsd, { arms: file.arms, others: otherModels(environment) }, prices)
   const folder = await RunFolder.open(options.folder, file, (rollout) => budget.countEarlier(rollout))
   const progress: Progress = { done: folder.doneCount, planned: folder.plan.size, ran: 0, errors: 0, spentUsd: budget.spentUsd }
   options.onProgress?.({ ...progress })

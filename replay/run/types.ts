@@ -3,6 +3,7 @@
 import { isJson, type Json } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { harnessSchema } from '../environment/types.ts'
+import { billedSchema, usageSchema } from '../rubric/bill.ts'
 
 const json = z.custom<Json>(isJson, 'expected a JSON value')
 
@@ -45,13 +46,6 @@ export const runFileSchema = z.strictObject({
 export type RunFile = z.infer<typeof runFileSchema>
 
 export const scoreSchema = z.strictObject({ value: z.number().min(0).max(1).nullable(), weight: z.number(), reason: z.string() })
-const usageSchema = z.strictObject({
-  inputTokens: z.number().exactOptional(),
-  outputTokens: z.number().exactOptional(),
-  cacheReadTokens: z.number().exactOptional(),
-  cacheWriteTokens: z.number().exactOptional(),
-  reasoningTokens: z.number().exactOptional(),
-})
 
 export const rolloutSchema = z.strictObject({
   task: z.string(),
@@ -66,14 +60,19 @@ export const rolloutSchema = z.strictObject({
   staleReads: z.int().exactOptional(),
   /** How many tool calls and reads a model answered in the tool's place. */
   simulated: z.int().exactOptional(),
-  userTurns: z.strictObject({ served: z.int(), afterDivergence: z.int() }).exactOptional(),
+  /** `simulated`: so many of those served are a model's words. */
+  userTurns: z.strictObject({ served: z.int(), afterDivergence: z.int(), simulated: z.int().exactOptional() }).exactOptional(),
   divergence: z.strictObject({ step: z.int(), kind: z.string() }).exactOptional(),
   /** Request parameters that the arm's dialect could not say. */
   untranslated: z.array(z.string()).exactOptional(),
   /** How many of its model calls were answered out of the cache. */
   cachedCalls: z.int().positive().exactOptional(),
   usage: usageSchema,
+  /** Of the arm's model alone. */
   costUsd: z.number().exactOptional(),
+  /** What models took that answered for tools and user, and that judged: the test's own cost, not the arm's. */
+  simulators: billedSchema.exactOptional(),
+  judges: billedSchema.exactOptional(),
   durationMs: z.number(),
   error: z.strictObject({ type: z.string(), message: z.string() }).exactOptional(),
   /** Why it ended: `done`, `off-tape`, `timeout`, `max-steps`, `error`, … */

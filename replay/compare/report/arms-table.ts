@@ -28,6 +28,14 @@ export function armsTable(arms: readonly ArmSummary[], baseline: string): Markup
     arms.some((arm) => arm.cost)
       ? ['cost, mean', (arm) => html`${dollars(arm.cost?.mean)}${arm.cost && html` <small>${dollars(arm.cost.total)} in all</small>`}`]
       : undefined,
+    ...(['judges', 'simulators'] as const).map((who): [string, (arm: ArmSummary) => Insertable] | undefined =>
+      arms.some((arm) => arm[who])
+        ? [
+            `${who}, in all`,
+            (arm) => arm[who] && html`${dollars(arm[who].usd)} <small>${count(arm[who].calls)} calls, not in the cost</small>`,
+          ]
+        : undefined,
+    ),
     arms.some((arm) => arm.inputTokens) ? ['input tokens, mean', (arm) => arm.inputTokens && count(arm.inputTokens.mean)] : undefined,
     arms.some((arm) => arm.outputTokens) ? ['output tokens, mean', (arm) => arm.outputTokens && count(arm.outputTokens.mean)] : undefined,
     ['time, p50', (arm) => duration(arm.durationMs.p50)],

@@ -1,6 +1,6 @@
 // Asks a judge model over Chat Completions: with a time limit, and again where the endpoint is busy or away.
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Json } from '@homeground/sdk/trace'
+import { dialectOf, isJson, type Json, type Usage } from '@homeground/sdk/trace'
 import { z } from 'zod'
 
 export interface JudgeCall {
@@ -18,6 +18,8 @@ export interface JudgeDeps {
   /** Where keys and the default URL are looked up. */
   environment: Readonly<Record<string, string | undefined>>
   sleep: (ms: number) => Promise<unknown>
+  /** Told of each answer, whether a verdict can be read from it or not: it was paid for. */
+  onAnswer?(model: string, usage: Usage): void
 }
 
 export const systemJudgeDeps: JudgeDeps = {
@@ -72,7 +74,9 @@ async function once(url: string, key: string | undefined, call: JudgeCall, deps:
       return { busy: `judge ${call.model}: HTTP ${response.status}`, retryAfterMs: retryAfter(response.headers.get('retry-after')) }
     }
     if (!response.ok) return { fault: `judge ${call.model}: HTTP ${response.status} ${(await response.text()).slice(0, 200)}` }
-    const parsed = responseSchema.safeParse(await response.json())
+    const body: unknown = await response.json()
+    deps.onAnswer?.(call.model, usageOf(body))
+    const parsed = responseSchema.safeParse(body)
     const [choice] = parsed.data?.choices ?? []
     if (choice === undefined || choice.message.content === null) return { fault: `judge ${call.model}: the response has no text` }
     if (choice.finish_reason === 'length') return { fault: `judge ${call.model}: the answer was cut off` }
@@ -82,6 +86,11 @@ async function once(url: string, key: string | undefined, call: JudgeCall, deps:
       return { fault: `judge ${call.model}: no answer within ${call.timeoutMs} ms` }
     return { busy: `judge ${call.model}: ${error instanceof Error ? error.message : String(error)}`, retryAfterMs: undefined }
   }
+}
+
+/** Empty where the endpoint counts nothing. */
+function usageOf(body: unknown): Usage {
+  return (isJson(body) ? dialectOf('openai.chat')?.readResponse(body)?.usage : undefined) ?? {}
 }
 
 /** Seconds, as servers send it; at most a minute is waited. */

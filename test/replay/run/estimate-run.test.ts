@@ -37,7 +37,6 @@ test('takes each arm to make the recorded calls, at the price of its own model',
       { ...arms[1], ...each, costUsd: expect.closeTo(0.024, 10) },
     ],
     costUsd: expect.closeTo(0.02424, 10),
-    judgeCalls: 0,
   })
 })
 
@@ -51,7 +50,6 @@ test('estimates nothing where nothing was recorded', async () => {
     read: 0,
     isGuessed: false,
     arms: [{ ...arm, rollouts: 3, modelCalls: 0, inputTokens: 0, outputTokens: 0 }],
-    judgeCalls: 0,
   })
 })
 
@@ -75,6 +73,5 @@ test('says no cost where the model has no price, and counts the chosen tasks alo
       { ...arms[0], ...each },
       { ...arms[1], ...each, costUsd: 0 },
     ],
-    judgeCalls: 0,
   })
 })
