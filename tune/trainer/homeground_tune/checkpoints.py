@@ -76,14 +76,21 @@ def claim_output(settings: Settings) -> None:
     write_whole(file, json.dumps(mine))
 
 
+# A version that knows one setting more for reinforcement learning still goes on with a run of `sft`.
+READ_BY = {"preference": ("dpo", "kto"), "distill": ("distill",), "rollouts": ("grpo",)}
+
+
 def fingerprint(settings: Settings) -> dict[str, str]:
-    """Whatever changes the result, hashed part by part. Where rollouts come from, and how a run is watched, may change."""
+    """Whatever changes the result, hashed part by part. Where rollouts come from, how a run is watched and what other recipes read may change."""
     value = asdict(settings)
     for name in ("output", "stall_minutes", "ignore_memory_estimate"):
         value.pop(name)
     value["checkpoints"].pop("keep")
     for name in ("service", "timeout_seconds"):
         value["rollouts"].pop(name)
+    for name, recipes in READ_BY.items():
+        if settings.recipe not in recipes:
+            value.pop(name)
     parts = {name: hashlib.sha256(json.dumps(each, sort_keys=True).encode()).hexdigest() for name, each in value.items()}
     for file in [*settings.data.train, *settings.data.validation]:
         parts[f"content of {file}"] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
