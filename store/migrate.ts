@@ -12,7 +12,11 @@ export async function migrate(connection: Connection): Promise<void> {
   const known = readMigrations()
   const run = async (statement: string) => {
     const { place } = connection
-    for (const each of place === undefined ? [statement] : clusterStatements(statement, place)) await connection.command(each)
+    for (const each of place === undefined ? [statement] : clusterStatements(statement, place)) {
+      await connection.command(each).catch((error: unknown) => {
+        if (!isGoneAlready(each, error)) throw error
+      })
+    }
   }
   await run(appliedTable)
   const applied = new Set(
@@ -32,6 +36,11 @@ export async function migrate(connection: Connection): Promise<void> {
     for (const statement of statements) await run(statement)
     await connection.command('INSERT INTO schema_migrations (version, name) SELECT {version:UInt32}, {name:String}', { version, name })
   }
+}
+
+/** A statement that takes something away cannot be run twice in ClickHouse: by a process that was killed before it noted the step, or by two that start at once. */
+function isGoneAlready(statement: string, error: unknown): boolean {
+  return / REMOVE \w+$/.test(statement) && error instanceof Error && /doesn't have \w+, cannot remove it/.test(error.message)
 }
 
 const appliedTable =

@@ -1,8 +1,9 @@
 // A store that the first schema made, with data in it, opened by this version.
 import fs from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { schemaStatements } from '../../store/migrate.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
-import { traceId } from '../support/span-rows.ts'
+import { spanRow, traceId } from '../support/span-rows.ts'
 
 const migrations = new URL('../../store/migrations/', import.meta.url)
 
@@ -42,5 +43,45 @@ describe.skipIf(engineIsMissing)('migrations', { timeout: 120_000 }, () => {
     expect(await engine.sql('SELECT count() FROM otel_traces', database)).toBe('1')
     const last = Math.max(...fs.readdirSync(migrations).map((name) => Number(name.slice(0, 4))))
     expect(await engine.sql('SELECT max(version) FROM schema_migrations', database)).toBe(String(last))
+  })
+
+  test('go on after the process was killed between any two of their statements', async () => {
+    const statements = schemaStatements()
+    // Written by the first schema, seen by every later one.
+    const firstSchema = statements.findIndex((statement) => statement.includes('trace_days_from_spans')) + 1
+    const insert = `INSERT INTO spans (project, trace_id, span_id, kind, name, start_time, received_at, model, attempt, source, repeat)
+      SELECT 'shop', '${traceId(1)}', leftPad(toString(number), 16, '0'), 'model', 'chat', '2025-12-01 14:40:00', now64(6), 'm', 1, 'trace', -1 FROM numbers(5)`
+    const wrong: string[] = []
+    for (let done = firstSchema; done <= statements.length; done++) {
+      // What is made where it is not there yet may come twice; each such kill would only take its time here.
+      if (done > firstSchema && statements[done - 1]?.startsWith('CREATE')) continue
+      const database = `killed${done}`
+      await engine.sql(`CREATE DATABASE ${database}`, 'default')
+      for (const [at, statement] of statements.slice(0, done).entries()) {
+        await engine.sql(statement, database)
+        if (at === firstSchema - 1) await engine.sql(insert, database)
+      }
+      // None of the steps is noted as done: the worst that a kill can leave.
+      try {
+        const store = await engine.openStore(database)
+        const [trace] = await store.traces({ project: 'shop' })
+        const [episode] = await store.episode('shop', traceId(1))
+        if (trace?.modelCalls !== 5 || episode?.steps.length !== 5) wrong.push(`after ${statements[done - 1]}: ${JSON.stringify(trace)}`)
+        await store.close()
+      } catch (error) {
+        wrong.push(`after ${statements[done - 1]}: ${String(error)}`)
+      }
+      await engine.sql(`DROP DATABASE ${database}`, 'default')
+    }
+    expect(wrong).toEqual([])
+    expect(firstSchema).toBeGreaterThan(3)
+  })
+
+  test('are made by several commands that open a new store at the same time', async () => {
+    for (const round of [1, 2, 3]) {
+      const stores = await Promise.all([1, 2, 3].map(() => engine.openStore(`together${round}`)))
+      await stores[0]?.insertSpans([spanRow({ traceId: traceId(1) })])
+      expect((await stores[1]?.traces({ project: 'shop' }))?.map(({ trace }) => trace)).toEqual([traceId(1)])
+    }
   })
 })
