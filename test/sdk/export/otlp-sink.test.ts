@@ -2,7 +2,7 @@ import http from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import type { SpanRecord } from '@homeground/sdk/trace'
 import { DiagLogLevel, diag } from '@opentelemetry/api'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { decodeProtobufTraces } from '../../../collector/ingest/traces-protobuf.ts'
 import { OtlpSender } from '../../../sdk/export/otlp-sender.ts'
 import { OtlpSink } from '../../../sdk/export/otlp-sink.ts'
@@ -129,6 +129,37 @@ describe('OtlpSink', () => {
     expect(sender.waitMs()).toBeLessThanOrEqual(7000)
   })
 
+  it.each([
+    { random: 0, waits: [250, 500, 1000, 2000] },
+    { random: 1, waits: [500, 1000, 2000, 4000] },
+  ])(
+    'waits twice as long after each failure, at dice $random between half and all of it, half a minute at most; a success forgets them',
+    async ({ random, waits }) => {
+      vi.useFakeTimers({ toFake: ['Date'] })
+      onTestFinished(() => void vi.useRealTimers())
+      let status = 503
+      const answer = async () => new Response(null, { status })
+      const sender = new OtlpSender({
+        endpoint: 'http://away',
+        apiKey: undefined,
+        compression: 'none',
+        timeoutMs: 50,
+        fetch: answer,
+        random: () => random,
+      })
+      const fail = async () => {
+        expect(await sender.sendSpans(Buffer.of(1))).toEqual({ kind: 'retry' })
+        return sender.waitMs()
+      }
+      for (const wait of waits) expect(await fail()).toBe(wait)
+      for (let failure = 0; failure < 20; failure += 1) await fail()
+      expect(await fail()).toBe(random === 0 ? 15_000 : 30_000)
+      status = 200
+      await sender.sendSpans(Buffer.of(1))
+      status = 503
+      expect(await fail()).toBe(waits[0])
+    },
+  )
   it('finds the one span that the collector refuses; its neighbours arrive', async () => {
     const c = await collector((names) => ({ status: names.includes('poison') ? 400 : 200 }))
     const { sink, stats } = sinkFor(c.url)
