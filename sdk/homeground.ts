@@ -18,6 +18,7 @@ import { hostSpanProcessor } from './run/host-span-processor.ts'
 import { startHostSpan } from './run/host-telemetry.ts'
 import { randomIds } from './run/ids.ts'
 import { recordInstant, recordIo } from './run/io.ts'
+import { atProcessEnd } from './run/process-end.ts'
 import { Recorder } from './run/recorder.ts'
 import { connectRemoteSeam, type RemoteReplay } from './run/remote-seam.ts'
 import { withContent, withSession } from './run/session.ts'
@@ -106,14 +107,14 @@ class Recording {
     const instance = { version, drain: () => recorder.drain() }
     this.remote = this.joinReplay()
     runStorage.instances.add(instance)
-    const beforeExit = (): void => void this.flush(settings.exportTimeoutMs)
-    process.once('beforeExit', beforeExit)
-    // After process.exit() nothing asynchronous happens any more.
-    const exit = (): void => {
-      recorder.drain()
-      this.spool?.keep()
-    }
-    if (this.spool !== undefined) process.once('exit', exit)
+    const forget = atProcessEnd({
+      idle: () => void this.flush(settings.exportTimeoutMs),
+      exit: () => {
+        if (this.spool === undefined) return
+        recorder.drain()
+        this.spool.keep()
+      },
+    })
     // Read on each call: a test or an instrumentation may have set the global since.
     const live: Fetch = (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given)
     const recording = recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
@@ -144,9 +145,9 @@ class Recording {
       flush: (timeoutMs = 10_000) => this.flush(timeoutMs),
       shutdown: (timeoutMs = 10_000) => {
         this.closing ??= this.shutdown(timeoutMs).finally(() => {
+          recorder.over = true
           runStorage.instances.delete(instance)
-          process.removeListener('beforeExit', beforeExit)
-          process.removeListener('exit', exit)
+          forget()
         })
         return this.closing
       },
@@ -156,7 +157,10 @@ class Recording {
 
   patchGlobalFetch(): void {
     if (isRecording(globalThis.fetch)) return
-    globalThis.fetch = recordingFetch(globalThis.fetch, this.recorder, { every: false, maxBodyBytes: this.settings.maxBodyBytes })
+    globalThis.fetch = recordingFetch(unrecorded(globalThis.fetch), this.recorder, {
+      every: false,
+      maxBodyBytes: this.settings.maxBodyBytes,
+    })
   }
 
   warnIfSilent(advice: string): void {

@@ -27,7 +27,7 @@ export interface HomegroundOptions {
   /** True: model spans also carry the GenAI conventions' message attributes, for backends that do not read vendors' bodies. @default false */
   emitMessages?: boolean
   /** What is changed before anything leaves the process: built-in redactors by name, which write pseudonyms, and hooks of your own. @default none */
-  redact?: RedactHook | readonly (BuiltInRedactor | RedactHook)[]
+  redact?: BuiltInRedactor | RedactHook | readonly (BuiltInRedactor | RedactHook)[]
   /** The secret that pseudonyms are made with: keep it, or the same customer has another word. @default HOMEGROUND_REDACT_KEY */
   redactKey?: string
   /** Lets HOMEGROUND_REPLAY_URL take hold of the product although NODE_ENV is `production`. @default false */
@@ -40,7 +40,7 @@ export interface HomegroundOptions {
   variants?: Readonly<Record<string, Canary>>
   /** Bytes of spans that may wait for the collector, and again of bodies that are being read; beyond it new spans are dropped, bodies cut. @default 64 MiB */
   maxQueueBytes?: number
-  /** Bytes of one body that are recorded. @default 32 MiB */
+  /** Bytes of one request's or answer's body that are recorded: both together must fit what the collector takes at once. @default 15 MiB */
   maxBodyBytes?: number
   /** Keeps waiting spans on disk instead of in memory: they survive the end of the process. @default HOMEGROUND_SPOOL as the folder, else none */
   spool?: SpoolOptions
@@ -64,8 +64,11 @@ export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'e
 }
 
 /** @throws HomegroundError invalid-argument for options that no code should have; an environment variable that cannot be used is warned of and left out */
-export function resolveSettings(options: HomegroundOptions, environment: NodeJS.ProcessEnv): Settings {
-  if (typeof options.project !== 'string' || options.project === '') {
+export function resolveSettings(given: HomegroundOptions, environment: NodeJS.ProcessEnv): Settings {
+  // Products in JavaScript get past the types.
+  const options: Partial<HomegroundOptions> = given ?? {}
+  const { project } = options
+  if (typeof project !== 'string' || project === '') {
     throw new HomegroundError('invalid-argument', 'homeground(): `project` is missing', {
       hint: "Name the product: homeground({ project: 'my-product' }).",
     })
@@ -75,7 +78,13 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
       hint: 'Give the collector’s base URL, e.g. http://127.0.0.1:4318.',
     })
   }
-  const redact = typeof options.redact === 'function' ? [options.redact] : (options.redact ?? [])
+  checkNumbers(options)
+  if (options.exporter !== undefined && typeof options.exporter?.export !== 'function') {
+    throw new HomegroundError('invalid-argument', 'homeground(): `exporter` has no function `export`', {
+      hint: 'Give an object with export(spans), or leave it out to send to the collector.',
+    })
+  }
+  const redact = redactorsOf(options.redact)
   const unknown = redact.find((each) => typeof each !== 'function' && !redactorOrder.includes(each))
   if (unknown !== undefined) {
     throw new HomegroundError('invalid-argument', `homeground(): there is no redactor ${String(unknown)}`, {
@@ -84,7 +93,7 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
   }
   const endpoint = trimmed(options.endpoint ?? endpointVariable(environment['HOMEGROUND_ENDPOINT']) ?? 'http://127.0.0.1:4318')
   return {
-    project: options.project,
+    project,
     endpoint,
     apiKey: options.apiKey ?? environment['HOMEGROUND_API_KEY'],
     exporter: options.exporter,
@@ -93,25 +102,55 @@ export function resolveSettings(options: HomegroundOptions, environment: NodeJS.
     allowReplay: options.allowReplay ?? false,
     waitUntil: options.waitUntil,
     enabled: options.enabled ?? !(says(environment['HOMEGROUND_DISABLED'], 'true') || says(environment['OTEL_SDK_DISABLED'], 'true')),
-    captureContent:
-      options.captureContent ??
-      !says(environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'], 'false', 'no_content', 'event_only'),
+    captureContent: options.captureContent ?? capturesContent(environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']),
     redact,
     redactKey: redactKeyOf(options, environment, redact.length > 0),
     emitMessages: options.emitMessages ?? false,
     sample: options.sample ?? 1,
     variants: options.variants ?? {},
     maxQueueBytes: options.maxQueueBytes ?? 64 * 1024 * 1024,
-    maxBodyBytes: options.maxBodyBytes ?? 32 * 1024 * 1024,
+    maxBodyBytes: options.maxBodyBytes ?? 15 * 1024 * 1024,
     exportDelayMs: options.exportDelayMs ?? 1000,
     exportTimeoutMs: options.exportTimeoutMs ?? 10_000,
-    serviceName: options.serviceName ?? environment['OTEL_SERVICE_NAME'] ?? options.project,
+    serviceName: options.serviceName ?? environment['OTEL_SERVICE_NAME'] ?? project,
     compression: compressionFor(endpoint, environment),
     resource: resourceAttributes(environment['OTEL_RESOURCE_ATTRIBUTES']),
   }
 }
 
-function redactKeyOf(options: HomegroundOptions, environment: NodeJS.ProcessEnv, needed: boolean): string {
+function redactorsOf(redact: HomegroundOptions['redact']): readonly (BuiltInRedactor | RedactHook)[] {
+  return typeof redact === 'function' || typeof redact === 'string' ? [redact] : (redact ?? [])
+}
+
+function checkNumbers(options: Partial<HomegroundOptions>): void {
+  const bounds = {
+    sample: 1,
+    maxQueueBytes: Number.MAX_SAFE_INTEGER,
+    maxBodyBytes: Number.MAX_SAFE_INTEGER,
+    exportDelayMs: 2 ** 31 - 1,
+    exportTimeoutMs: 2 ** 31 - 1,
+  }
+  for (const [name, most] of Object.entries(bounds)) {
+    const value: unknown = Reflect.get(options, name)
+    if (value === undefined || (typeof value === 'number' && value >= 0 && value <= most)) continue
+    throw new HomegroundError('invalid-argument', `homeground(): \`${name}\` is ${String(value)}, not a number from 0 to ${most}`, {
+      hint: `Give a number from 0 to ${most}, or leave it out for the default.`,
+    })
+  }
+}
+
+/** OpenTelemetry's words; what is none of them is taken for a no: nobody sets this variable to say more. */
+function capturesContent(word: string | undefined): boolean {
+  if (word === undefined || word.trim() === '') return true
+  if (says(word, 'true', '1', 'yes', 'on', 'span_only', 'span_and_event')) return true
+  if (!says(word, 'false', '0', 'no', 'off', 'no_content', 'event_only'))
+    diag.warn(
+      'homeground: OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT has a word that is not known: content is not recorded. Set it to true or NO_CONTENT',
+    )
+  return false
+}
+
+function redactKeyOf(options: Partial<HomegroundOptions>, environment: NodeJS.ProcessEnv, needed: boolean): string {
   const key = options.redactKey ?? environment['HOMEGROUND_REDACT_KEY'] ?? ''
   if (key === '' && needed) {
     diag.warn(

@@ -7,10 +7,12 @@ import { headersOf, type ModelRequest, readModelRequest } from './model-request.
 export type Fetch = typeof globalThis.fetch
 
 const marker = Symbol.for('@homeground/sdk/recording@1')
+/** True from the `shutdown()` of the one that it records for. */
+const overMarker = Symbol.for('@homeground/sdk/recording-over@1')
 
-/** True for a fetch made by any copy of `recordingFetch`. */
+/** True for a fetch made by any copy of `recordingFetch`, as long as it records. */
 export function isRecording(value: unknown): boolean {
-  return typeof value === 'function' && Reflect.get(value, marker) !== undefined
+  return typeof value === 'function' && Reflect.get(value, marker) !== undefined && Reflect.get(value, overMarker) !== true
 }
 
 /** The fetch underneath, where this one records: our own requests must not be recorded. */
@@ -52,6 +54,7 @@ export function recordingFetch(inner: Fetch, recorder: Recorder, options: Record
     return promise
   }
   Object.defineProperty(fetch, marker, { value: inner })
+  Object.defineProperty(fetch, overMarker, { get: () => recorder.over })
   return fetch
 }
 

@@ -1,4 +1,5 @@
 // Feedback on its way to the collector: few and small, so a count bounds it.
+import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
 import type { OtlpSender } from './otlp-sender.ts'
 import type { FeedbackRecord } from './types.ts'
@@ -9,7 +10,10 @@ const batchSize = 500
 export class FeedbackQueue {
   private readonly sender: OtlpSender
   private readonly stats: Stats
-  private queue: FeedbackRecord[] = []
+  /** Each as JSON: what cannot become JSON must fail where it is added, not where it is sent. */
+  private readonly queue: string[] = []
+  /** How many the next request may hold: halved while the collector refuses, until the one that it means is alone. */
+  private maxCount = batchSize
 
   constructor(sender: OtlpSender, stats: Stats) {
     this.sender = sender
@@ -22,22 +26,28 @@ export class FeedbackQueue {
 
   add(feedback: FeedbackRecord): void {
     if (this.queue.length >= maxWaiting) this.stats.droppedFeedback += 1
-    else this.queue.push(feedback)
+    else this.queue.push(JSON.stringify(feedback))
   }
 
   /** Sends all that waits, or as much as the collector takes. */
   async send(): Promise<void> {
     while (this.queue.length > 0) {
-      const batch = this.queue.slice(0, batchSize)
-      const result = await this.sender.sendFeedback(JSON.stringify({ feedback: batch }))
+      const batch = this.queue.slice(0, this.maxCount)
+      const result = await this.sender.sendFeedback(`{"feedback":[${batch.join(',')}]}`)
       if (result.kind === 'retry') {
         this.stats.exportErrors += 1
         return
       }
+      if (result.kind === 'refused') {
+        this.stats.refusals += 1
+        if (batch.length > 1 && result.divisible) {
+          this.maxCount = Math.ceil(batch.length / 2)
+          continue
+        }
+        this.stats.droppedFeedback += batch.length
+        diag.warn(`homeground: the collector refused ${batch.length} feedback with status ${result.status}: ${result.reason}`)
+      } else this.maxCount = Math.min(this.maxCount * 2, batchSize)
       this.queue.splice(0, batch.length)
-      if (result.kind === 'accepted') continue
-      this.stats.exportErrors += 1
-      this.stats.droppedFeedback += batch.length
     }
   }
 }

@@ -37,6 +37,10 @@ export class OtlpSender {
     return this.send('/v1/feedback', 'application/json', Buffer.from(body))
   }
 
+  get endpoint(): string {
+    return this.options.endpoint
+  }
+
   /** How long to wait before the next try, from now. */
   waitMs(): number {
     return Math.max(0, this.notBefore - Date.now())
@@ -58,11 +62,15 @@ export class OtlpSender {
       const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.closing.signal])
       const request = { method: 'POST', headers, body: bytes, signal }
       const response = await untraced(() => this.options.fetch(endpoint + path, request))
-      const answer = new Uint8Array(await response.arrayBuffer())
+      const answer = await beginning(response)
+      const type = response.headers.get('content-type')
+      // A web page on the wrong port says 200 to everything.
+      if (response.ok && type?.startsWith('text/html') === true)
+        return { kind: 'refused', status: response.status, reason: 'answered with a web page', divisible: false }
       if (response.ok) {
         this.failures = 0
         this.warned = false
-        return { kind: 'accepted', rejected: path === '/v1/traces' ? rejectedSpans(answer, response.headers.get('content-type')) : 0 }
+        return { kind: 'accepted', rejected: path === '/v1/traces' ? rejectedSpans(answer, type) : 0 }
       }
       if ([408, 429, 500, 502, 503, 504].includes(response.status))
         return this.later(`status ${response.status}`, response.headers.get('retry-after'))
@@ -94,6 +102,20 @@ export class OtlpSender {
   }
 }
 
+/** What of an answer is read: a collector's has a few hundred bytes, and what is no collector must not fill the product's memory. */
+const mostAnswered = 64 * 1024
+
+async function beginning(response: Response): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of response.body ?? []) {
+    parts.push(part)
+    size += part.byteLength
+    if (size >= mostAnswered) break
+  }
+  return Buffer.concat(parts).subarray(0, mostAnswered)
+}
+
 function gzipped(body: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     nodeZlib().gzip(body, { level: 3 }, (error, zipped) => (error === null ? resolve(zipped) : reject(error)))
@@ -120,7 +142,7 @@ function rejectedSpans(answer: Uint8Array, contentType: string | null): number {
       const value: unknown = JSON.parse(Buffer.from(answer).toString('utf8'))
       const partial: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'partialSuccess') : undefined
       const rejected: unknown = typeof partial === 'object' && partial !== null ? Reflect.get(partial, 'rejectedSpans') : undefined
-      return Number(rejected ?? 0) || 0
+      return Math.max(0, Number(rejected ?? 0) || 0)
     } catch {
       return 0
     }

@@ -1,8 +1,11 @@
 // The way of encoded spans to the collector: batches by bytes, one at a time. A full queue drops what is newest, counts it, warns once, and says how many
 // were lost when there is room again.
+
 import { AsyncResource } from 'node:async_hooks'
+import { clearTimeout, setTimeout } from 'node:timers'
 import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
+import { warnHost } from '../run/warn-host.ts'
 import type { SpanRecord } from '../trace/span.ts'
 import { FeedbackQueue } from './feedback-queue.ts'
 import { encodeHead, encodeSpan } from './otlp-encoder.ts'
@@ -60,15 +63,17 @@ export class OtlpSink implements SpanSink {
 
   async flush(timeoutMs: number): Promise<boolean> {
     const { stats, queue } = this.options
+    const lost = (): number => stats.rejected + stats.droppedFeedback
+    const lostBefore = lost()
     const done = await withTimeout(timeoutMs, async () => {
       do {
-        const failures = stats.exportErrors
+        const failures = stats.exportErrors + stats.internalErrors
         await this.run()
         // A collector that is away is tried once by a flush, not until the time is over.
-        if (stats.exportErrors > failures) break
+        if (stats.exportErrors + stats.internalErrors > failures) break
       } while (queue.count > 0 || this.feedback.waiting || this.running !== undefined)
     })
-    return done && queue.count === 0 && !this.feedback.waiting
+    return done && queue.count === 0 && !this.feedback.waiting && lost() === lostBefore
   }
 
   async shutdown(timeoutMs: number): Promise<void> {
@@ -141,8 +146,8 @@ export class OtlpSink implements SpanSink {
     switch (result.kind) {
       case 'accepted':
         this.maxCount *= 2
-        stats.rejected += result.rejected
-        stats.exported += count - result.rejected
+        stats.rejected += Math.min(result.rejected, count)
+        stats.exported += count - Math.min(result.rejected, count)
         return 'done'
       case 'retry':
         stats.exportErrors += 1
@@ -155,6 +160,8 @@ export class OtlpSink implements SpanSink {
         }
         stats.rejected += count
         diag.warn(`homeground: the collector refused ${count} spans with status ${result.status}: ${result.reason}`)
+        // Not one span's fault: nothing of this process will be taken until somebody mends its settings.
+        if (!result.divisible) warnHost(stats, refusal(sender.endpoint, result))
         return 'done'
     }
   }
@@ -163,4 +170,12 @@ export class OtlpSink implements SpanSink {
     this.options.stats.queuedSpans = this.options.queue.count
     this.options.stats.queuedBytes = this.options.queue.bytes
   }
+}
+
+function refusal(endpoint: string, { status, reason }: { status: number; reason: string }): string {
+  const action =
+    status === 401 || status === 403
+      ? 'Is HOMEGROUND_API_KEY a key of this project with the right to ingest (homeground keys list)?'
+      : 'Is HOMEGROUND_ENDPOINT the address of a collector (homeground up)?'
+  return `the collector at ${endpoint} refuses spans (status ${status}: ${reason}); they are lost. ${action}`
 }

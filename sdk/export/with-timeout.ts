@@ -1,5 +1,7 @@
 // A deadline for work that must not hold anybody up.
 
+import { clearTimeout, setTimeout } from 'node:timers'
+
 /** True when `work` resolved in time; false when it rejected or the time was over first.. */
 export async function withTimeout(timeoutMs: number, work: () => Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined

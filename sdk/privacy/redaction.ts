@@ -39,7 +39,6 @@ const untouched = new Set<string>([
   genAi.requestModel,
   genAi.responseModel,
   genAi.responseId,
-  genAi.toolName,
   genAi.toolType,
   genAi.toolCallId,
   genAi.agentName,
@@ -111,10 +110,16 @@ export class Redaction {
     const message = span.status.message
     return {
       ...span,
+      name: this.name(span.name),
       attributes: this.attributes(span.attributes),
       status: message === undefined || message === '' ? span.status : { ...span.status, message: this.text(message, 'error.message') },
       events: span.events.map((event) => ({ ...event, attributes: this.attributes(event.attributes) })),
     }
+  }
+
+  /** A tool that does not exist has the name that the model wrote. */
+  private name(name: string): string {
+    return name.includes('@') || name.includes('%40') ? this.text(name, 'name') : name
   }
 
   feedback(feedback: FeedbackRecord): FeedbackRecord {
@@ -127,9 +132,12 @@ export class Redaction {
   }
 
   private attributes(attributes: Attributes): Attributes {
-    return Object.fromEntries(
-      Object.entries(attributes).map(([name, value]) => [name, untouched.has(name) ? value : this.attribute(value, pathOf(name))]),
-    )
+    return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, this.named(name, value)]))
+  }
+
+  private named(name: string, value: AttributeValue): AttributeValue {
+    if (name === genAi.toolName && typeof value === 'string') return this.name(value)
+    return untouched.has(name) ? value : this.attribute(value, pathOf(name))
   }
 
   private attribute(value: AttributeValue, path: string): AttributeValue {

@@ -9,7 +9,10 @@ export type BuiltInRedactor = 'email' | 'phone' | 'card' | 'key'
 export type TextRedactor = (text: string, pseudonym: Pseudonym) => string
 
 const textRedactors: Readonly<Record<BuiltInRedactor, TextRedactor>> = {
-  email: (text, pseudonym) => (text.includes('@') ? text.replace(emailPattern, (found) => pseudonym('email', found.toLowerCase())) : text),
+  email: (text, pseudonym) =>
+    text.includes('@') || text.includes('%40')
+      ? text.replace(emailPattern, (found) => pseudonym('email', found.toLowerCase().replace('%40', '@')))
+      : text,
   phone: (text, pseudonym) =>
     text.replace(phonePattern, (found) => {
       const digits = found.replace(/\D/g, '')
@@ -33,7 +36,8 @@ export function redactText(text: string, names: readonly BuiltInRedactor[], pseu
   return redacted
 }
 
-const emailPattern = /(?<![\p{L}\p{N}_])[\p{L}\p{N}_][\p{L}\p{N}._%+-]{0,63}@(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,8}\p{L}{2,24}/gu
+const emailPattern =
+  /(?<![\p{L}\p{N}_])[\p{L}\p{N}_][\p{L}\p{N}._%+-]{0,63}(?:@|%40)(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,8}\p{L}{2,24}/gu
 
 /** `+49 171 2345678`, `(555) 123-4567`, `555-123-4567`, `0171 2345678`; not dates, amounts and ids. */
 const phonePattern =

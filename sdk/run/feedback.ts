@@ -3,6 +3,7 @@
 import type { FeedbackRecord } from '../export/types.ts'
 import { currentFrame } from './context.ts'
 import type { Recorder } from './recorder.ts'
+import { warnHost } from './warn-host.ts'
 
 /** What feedback is about, and who says it. */
 export interface FeedbackOptions {
@@ -15,10 +16,7 @@ export interface FeedbackOptions {
   source?: string
 }
 
-/** Each `homeground()` says it once. */
-const warned = new WeakSet<object>()
-
-/** Outside a run and without `trace` there is nothing that it is about: it is counted as dropped, with one warning. */
+/** What the collector would refuse, and what is about nothing (outside a run and without `trace`), is counted as dropped, with one warning. */
 export function sendFeedback(
   recorder: Recorder,
   project: string,
@@ -27,20 +25,15 @@ export function sendFeedback(
   options: FeedbackOptions,
 ): void {
   const traceId = options.trace ?? currentFrame()?.traceId
-  if (traceId === undefined) {
-    const { stats } = recorder.options
+  const { sink, redaction, stats } = recorder.options
+  const fault = faultOf(name, value, traceId, options)
+  if (fault !== undefined || traceId === undefined) {
     stats.droppedFeedback += 1
-    if (warned.has(stats)) return
-    warned.add(stats)
-    // A product's mistake, not its weather: it is seen where no logger of OpenTelemetry listens.
-    process.emitWarning(
-      `homeground: feedback ${name} was given outside a run and names no trace: it is left out. Pass { trace }, as hg.trace() gave it inside the run.`,
-    )
+    warnHost(stats, `feedback ${String(name)} ${fault}`)
     return
   }
   // A rollout is scored by its rubric, not by the product.
   if (currentFrame()?.replay !== undefined) return
-  const { sink, redaction } = recorder.options
   const feedback: FeedbackRecord = {
     project,
     traceId,
@@ -52,4 +45,20 @@ export function sendFeedback(
     at: new Date().toISOString(),
   }
   sink.addFeedback(redaction === undefined ? feedback : redaction.feedback(feedback))
+}
+
+/** Products in JavaScript, and numbers that are none, get past the types. */
+function faultOf(name: unknown, value: unknown, traceId: unknown, { step, comment, source }: FeedbackOptions): string | undefined {
+  if (traceId === undefined)
+    return 'was given outside a run and names no trace: it is left out. Pass { trace }, as hg.trace() gave it inside the run.'
+  if (typeof traceId !== 'string' || !/^[0-9a-f]{32}$/i.test(traceId))
+    return 'is left out: its `trace` is not 32 hex digits, as hg.trace() gives it inside the run.'
+  if (step !== undefined && !(typeof step === 'string' && /^[0-9a-f]{16}$/i.test(step)))
+    return 'is left out: its `step` is not the 16 hex digits of a span.'
+  if (typeof name !== 'string' || name === '') return 'is left out: its name is empty or no text.'
+  if (!(typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)))
+    return 'is left out: its value is neither a finite number nor a boolean nor text.'
+  if ([comment, source].some((each) => each !== undefined && typeof each !== 'string') || source === '')
+    return 'is left out: its `comment` or `source` is no text.'
+  return undefined
 }

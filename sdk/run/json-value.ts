@@ -20,6 +20,12 @@ export function jsonText(value: unknown): string | undefined {
   return snapshot === undefined ? undefined : JSON.stringify(snapshot)
 }
 
+/** JSON text of what is JSON already, within the same bounds. */
+export function boundedText(value: Json): string {
+  const text = JSON.stringify(value)
+  return text.length <= characterLimit ? text : JSON.stringify(jsonValue(value) ?? null)
+}
+
 class Snapshot {
   private characters = characterLimit
   private members = memberLimit

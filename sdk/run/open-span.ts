@@ -4,6 +4,7 @@ import { genAi, homeground as names } from '../trace/attributes.ts'
 import type { Attributes, SpanRecord } from '../trace/span.ts'
 import type { Frame } from './context.ts'
 import type { StartedHostSpan } from './host-telemetry.ts'
+import { nodeCrypto } from './late-modules.ts'
 
 /** OTLP's SpanKind. */
 export const spanKind = { internal: 1, client: 3 } as const
@@ -24,11 +25,11 @@ export interface OpenSpan {
   error: { type: string; message: string } | undefined
 }
 
-/** What leaves the process of a span that has ended. */
-export function spanRecord(span: OpenSpan, origin: Pick<SpanRecord, 'resource' | 'scope'>): SpanRecord {
+/** What leaves the process of a span that has ended. Without `content`, errors go without their messages, and long values of variants (prompts) as digests. */
+export function spanRecord(span: OpenSpan, origin: Pick<SpanRecord, 'resource' | 'scope'>, content: boolean): SpanRecord {
   const { frame } = span
   // Messages of errors say addresses, and those may hold keys.
-  const error = span.error === undefined ? undefined : { type: span.error.type, message: withoutKeys(span.error.message) }
+  const error = span.error === undefined ? undefined : { type: span.error.type, message: content ? withoutKeys(span.error.message) : '' }
   const attributes = span.attributes
   if (frame?.session !== undefined) {
     attributes[genAi.sessionId] = frame.session
@@ -36,7 +37,8 @@ export function spanRecord(span: OpenSpan, origin: Pick<SpanRecord, 'resource' |
   }
   if (frame?.user !== undefined) attributes[genAi.userId] = frame.user
   for (const [key, value] of Object.entries(frame?.tags ?? {})) attributes[names.tag + key] = value
-  for (const [key, value] of Object.entries(frame?.run?.variants ?? {})) attributes[names.variant + key] = value
+  for (const [key, value] of Object.entries(frame?.run?.variants ?? {}))
+    attributes[names.variant + key] = content ? value : variantName(value)
   Object.assign(attributes, frame?.replay?.state.attributes)
   if (error !== undefined) {
     attributes[genAi.errorType] = error.type
@@ -56,6 +58,14 @@ export function spanRecord(span: OpenSpan, origin: Pick<SpanRecord, 'resource' |
     resource: origin.resource,
     scope: origin.scope,
   }
+}
+
+/** Words that stand for a variant, up to this many characters, say nothing that a digest would not. */
+const longestName = 64
+
+function variantName(value: string): string {
+  if (value.length <= longestName) return value
+  return `sha256:${nodeCrypto().createHash('sha256').update(value).digest('hex').slice(0, 16)}`
 }
 
 /** Ends the host's span that stands for ours, as ours ended. */

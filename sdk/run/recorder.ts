@@ -43,6 +43,8 @@ export interface RecorderOptions {
 export class Recorder {
   readonly options: RecorderOptions
   readonly bodies: ByteBudget
+  /** After its `shutdown()`. */
+  over = false
   private jobs: (() => void)[] = []
   private scheduled = false
 
@@ -80,7 +82,8 @@ export class Recorder {
   /** Ends it now; `fill` completes its attributes later, off the tick. Once a span. */
   end(span: OpenSpan, fill?: (span: OpenSpan) => void): void {
     if (span.endMs !== undefined) return
-    span.endMs = this.now()
+    // The wall clock may have been set back meanwhile, by a test or by the network's time.
+    span.endMs = Math.max(this.now(), span.startMs)
     this.options.stats.openSpans -= 1
     this.later(() => {
       fill?.(span)
@@ -163,7 +166,7 @@ export class Recorder {
       this.options.stats.unsampled += 1
       return
     }
-    const record = this.hand(spanRecord(span, this.options), span.frame)
+    const record = this.hand(spanRecord(span, this.options, this.capturesContent(span.frame)), span.frame)
     if (span.hostSpan !== undefined && record !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
   }
 

@@ -16,19 +16,19 @@ const watched: Watched[] = []
 
 /**
  * Where all of them saw nothing the last one's advice is written to stderr; where spans could not be delivered, how many and to whom.
- * Not in tests (`NODE_ENV=test`), and not after a failure, which has its own words.
+ * Not in tests (`NODE_ENV=test`); after a failure, which has its own words, only what was lost.
  */
 export function warnAtExit(instance: Watched): void {
   watched.push(instance)
   // A worker thread may be one of many, of which only some get work.
   if (watched.length > 1 || !nodeWorkers().isMainThread) return
   process.once('exit', (code) => {
-    if (code !== 0 || process.env['NODE_ENV'] === 'test') return
+    if (process.env['NODE_ENV'] === 'test') return
     // After process.exit() ended spans have not been put together.
     for (const each of watched) each.drain()
     const seen = watched.some(({ stats: { spans, openSpans, unsampled } }) => spans + openSpans + unsampled > 0)
     const last = watched.at(-1)
-    if (!seen && last !== undefined) process.stderr.write(`homeground: nothing was recorded. ${last.advice}\n`)
+    if (!seen && last !== undefined && code === 0) process.stderr.write(`homeground: nothing was recorded. ${last.advice}\n`)
     for (const each of watched) process.stderr.write(undelivered(each))
   })
 }
@@ -36,8 +36,10 @@ export function warnAtExit(instance: Watched): void {
 /** One line, or nothing. */
 export function undelivered({ stats, collector }: Pick<Watched, 'stats' | 'collector'>): string {
   const waiting = stats.queuedSpans + stats.dropped
-  if (collector === undefined || waiting === 0) return ''
+  if (collector === undefined || waiting + stats.rejected === 0) return ''
   const { endpoint, spool } = collector
+  if (stats.rejected > 0 && waiting === 0)
+    return `homeground: ${stats.rejected} of ${stats.spans} spans are lost: the collector at ${endpoint} refused them. Are HOMEGROUND_ENDPOINT and HOMEGROUND_API_KEY those of your collector?\n`
   if (stats.exportErrors === 0) {
     // What is on disk will be sent by the next process.
     if (spool !== undefined || stats.queuedSpans === 0) return ''

@@ -3,6 +3,7 @@
 import type { Json } from '../trace/episode.ts'
 import { HomegroundError } from '../trace/error.ts'
 import { isJson } from '../trace/json.ts'
+import { errorOf } from './error-of.ts'
 
 /** What is used of a Standard Schema (zod, valibot, arktype, …). */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -30,8 +31,8 @@ export interface JsonSchema {
 /** What `execute` gets for these parameters. */
 export type ArgumentsOf<Parameters> = Parameters extends StandardSchema<unknown, infer Output> ? Output : Record<string, unknown>
 
-export function isStandardSchema(parameters: object): parameters is StandardSchema {
-  return '~standard' in parameters
+export function isStandardSchema(parameters: unknown): parameters is StandardSchema {
+  return typeof parameters === 'object' && parameters !== null && '~standard' in parameters
 }
 
 /**
@@ -39,8 +40,8 @@ export function isStandardSchema(parameters: object): parameters is StandardSche
  * @throws HomegroundError invalid-argument where the schema library cannot give one
  */
 export function inputJsonSchema(tool: string, parameters: StandardSchema | JsonSchema): Json {
-  const schema = isStandardSchema(parameters) ? parameters['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }) : parameters
-  if (schema === undefined) {
+  const schema = isStandardSchema(parameters) ? schemaGiven(tool, parameters) : parameters
+  if (typeof schema !== 'object' || schema === null) {
     throw new HomegroundError('invalid-argument', `tool ${tool}: its schema cannot give a JSON Schema`, {
       hint: 'Use zod 4.2 or newer, or give `parameters` as a JSON Schema object.',
     })
@@ -51,6 +52,18 @@ export function inputJsonSchema(tool: string, parameters: StandardSchema | JsonS
   throw new HomegroundError('invalid-argument', `tool ${tool}: its JSON Schema holds something that is no JSON`, {
     hint: 'Give `parameters` as plain JSON.',
   })
+}
+
+/** zod refuses what JSON Schema cannot say: dates, maps, bigints. */
+function schemaGiven(tool: string, parameters: StandardSchema): Record<string, unknown> | undefined {
+  try {
+    return parameters['~standard'].jsonSchema?.input({ target: 'draft-2020-12' })
+  } catch (error) {
+    throw new HomegroundError('invalid-argument', `tool ${tool}: its schema cannot give a JSON Schema: ${errorOf(error).message}`, {
+      hint: 'Take what JSON has: a date as z.iso.datetime(), a bigint as text, a map as z.record().',
+      cause: error,
+    })
+  }
 }
 
 /** "amount: Invalid input: expected number; reason: …" */

@@ -1,7 +1,7 @@
 // A tool call as the vendors' messages have it, read into one form.
 import type { Json } from '../trace/episode.ts'
 import { parseJson } from '../trace/json.ts'
-import { jsonValue } from './json-value.ts'
+import { jsonText, jsonValue } from './json-value.ts'
 
 /** OpenAI chat (`{ id, function: { name, arguments } }`), Responses (`{ call_id, name, arguments }`), Anthropic (`{ id, name, input }`), or plain. */
 export type ToolCallLike =
@@ -23,16 +23,29 @@ export interface ToolAnswer {
   result: unknown
 }
 
-/** `value` is undefined where the model's text is no JSON; no text at all is no arguments. */
-export function readToolCall(call: ToolCallLike): { name: string; callId: string | undefined; written: string; value: Json | undefined } {
-  const { name, given } = 'function' in call ? { name: call.function.name, given: call.function.arguments } : named(call)
-  const callId = ('call_id' in call ? call.call_id : undefined) ?? ('id' in call ? call.id : undefined)
-  if (typeof given !== 'string') return { name, callId, written: JSON.stringify(given) ?? '', value: jsonValue(given) ?? {} }
-  const value = given.trim() === '' ? {} : parseJson(given)
-  return { name, callId, written: given, value }
+/** A call that was read. `value` is undefined where the model's text is no JSON; no text at all is no arguments. */
+interface ReadCall {
+  name: string
+  callId: string | undefined
+  written: string
+  value: Json | undefined
 }
 
-function named(call: Exclude<ToolCallLike, { function: unknown }>): { name: string; given: unknown } {
-  if ('custom' in call) return { name: call.custom.name, given: { input: call.custom.input } }
-  return { name: call.name, given: 'input' in call ? call.input : call.arguments }
+/** Never throws: what has none of the forms is a call of a tool without a name. */
+export function readToolCall(call: ToolCallLike): ReadCall {
+  try {
+    const { name, given } = named(call)
+    const callId = ('call_id' in call ? call.call_id : undefined) ?? ('id' in call ? call.id : undefined)
+    if (typeof given !== 'string') return { name, callId, written: jsonText(given) ?? '', value: jsonValue(given) ?? {} }
+    const value = given.trim() === '' ? {} : parseJson(given)
+    return { name, callId, written: given, value }
+  } catch {
+    return { name: '', callId: undefined, written: jsonText(call) ?? '', value: jsonValue(call) }
+  }
+}
+
+function named(call: ToolCallLike): { name: string; given: unknown } {
+  if ('function' in call) return { name: String(call.function.name), given: call.function.arguments }
+  if ('custom' in call) return { name: String(call.custom.name), given: { input: call.custom.input } }
+  return { name: String(call.name), given: 'input' in call ? call.input : call.arguments }
 }

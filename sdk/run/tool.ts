@@ -4,7 +4,7 @@ import type { Effect, Json } from '../trace/episode.ts'
 import { HomegroundError } from '../trace/error.ts'
 import { currentFrame, enterFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
-import { jsonText, jsonValue } from './json-value.ts'
+import { boundedText, jsonText, jsonValue } from './json-value.ts'
 import { observe } from './observe.ts'
 import { type OpenSpan, spanKind } from './open-span.ts'
 import { claimCall, serveCall } from './pairing.ts'
@@ -71,7 +71,7 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
     call: async (call, ...context) => {
       const { callId, written, value } = readToolCall(call)
       const answer = (content: string, isError: boolean, result?: unknown): ToolAnswer => ({ callId, name, content, isError, result })
-      const bad = value === undefined ? `the arguments are no JSON: ${written}` : undefined
+      const bad = value === undefined ? `the arguments are no JSON: ${written.slice(0, 1000)}` : undefined
       const checked = bad === undefined ? await check(parameters, value) : { problem: bad }
       if ('problem' in checked) {
         const content = `Error: invalid arguments for ${name}: ${checked.problem}`
@@ -117,8 +117,13 @@ function contentOf(result: unknown): string {
 
 async function check(parameters: StandardSchema | JsonSchema, value: Json | undefined): Promise<{ args: unknown } | { problem: string }> {
   if (!isStandardSchema(parameters)) return { args: value }
-  const result = await parameters['~standard'].validate(value)
-  return result.issues === undefined ? { args: result.value } : { problem: issuesText(result.issues) }
+  try {
+    const result = await parameters['~standard'].validate(value)
+    return result.issues === undefined ? { args: result.value } : { problem: issuesText(result.issues) }
+  } catch (error) {
+    // A refinement of the product's that throws says as much as one that refuses.
+    return { problem: errorOf(error).message }
+  }
 }
 
 interface ToolIdentity {
@@ -219,7 +224,7 @@ function begin(recorder: Recorder, frame: Frame | undefined, tool: { name: strin
 function fill(recorder: Recorder, span: OpenSpan, callId: string | undefined, args: Json | undefined, result: string | undefined): void {
   if (callId !== undefined) span.attributes[genAi.toolCallId] = callId
   if (!recorder.capturesContent(span.frame)) return
-  if (args !== undefined) span.attributes[genAi.toolCallArguments] = JSON.stringify(args)
+  if (args !== undefined) span.attributes[genAi.toolCallArguments] = boundedText(args)
   if (result !== undefined) span.attributes[genAi.toolCallResult] = result
 }
 

@@ -65,6 +65,11 @@ export class HomegroundError extends Error {
 
   /** True for an error made by any copy of this class. */
   static is(error: unknown): error is HomegroundError {
-    return typeof error === 'object' && error !== null && marker in error
+    try {
+      return typeof error === 'object' && error !== null && marker in error
+    } catch {
+      // A proxy that is revoked, or whose traps throw.
+      return false
+    }
   }
 }

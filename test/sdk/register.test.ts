@@ -122,5 +122,6 @@ describe('register', () => {
     const lost = /^homeground: 1 of 1 spans are lost: the collector at http:\/\/127\.0\.0\.1:9 did not take them\..*homeground up.*\n$/
     expect((await run('app.mjs', `${source}await hg.shutdown()\nconsole.log(JSON.stringify(hg.stats()))`, [])).said).toMatch(lost)
     expect((await run('app.mjs', source, [])).said).toMatch(lost)
+    expect((await run('app.mjs', `${source}await hg.flush()\nprocess.exit(3)`, [])).said).toMatch(lost)
   })
 })

@@ -1,7 +1,7 @@
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter, type ModelAnswer, startModelServer } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 const messages = [{ role: 'user' as const, content: 'Where is order 7?' }]
 
@@ -24,6 +24,33 @@ describe('wrap', () => {
     const fetch: unknown = Reflect.get(t.client, 'fetch')
     t.hg.wrap(t.client)
     expect(Reflect.get(t.client, 'fetch')).toBe(fetch)
+  })
+
+  it('records for the next one what somebody has wrapped who has shut down', async () => {
+    await using t = await setUp(['one', 'two'])
+    await t.hg.wrap(t.client).chat.completions.create({ model: 'm', messages })
+    await t.hg.shutdown()
+    const exporter = new MemoryExporter()
+    const next = homeground({ project: 'next', exporter })
+    await next.wrap(t.client).chat.completions.create({ model: 'm', messages })
+    await next.shutdown()
+    expect([t.exporter.spans.length, exporter.spans.length]).toEqual([1, 1])
+  })
+
+  it.each([
+    ['frozen', (client: OpenAI) => Object.freeze(client)],
+    ['behind a proxy that may not be written', (client: OpenAI) => new Proxy(client, { set: () => false })],
+  ])('of a client that is %s gives it back as it is, and tells the process', async (_, closed) => {
+    await using t = await setUp(['ok'])
+    const told: string[] = []
+    const listen = (warning: Error): void => void told.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    const client = closed(t.client)
+    expect(t.hg.wrap(client)).toBe(client)
+    expect((await client.chat.completions.create({ model: 'm', messages })).choices[0]?.message.content).toBe('ok')
+    await new Promise(setImmediate)
+    expect(told).toEqual([expect.stringContaining('its calls are not recorded')])
   })
 
   it('records a plain call: bodies as they were, and the conventions attributes', async () => {

@@ -164,7 +164,7 @@ describe('OtlpSink', () => {
     const c = await collector((names) => ({ status: names.includes('poison') ? 400 : 200 }))
     const { sink, stats } = sinkFor(c.url)
     for (const name of ['a', 'b', 'poison', 'c', 'd', 'e']) sink.add(span(name))
-    expect(await sink.flush(2000)).toBe(true)
+    expect(await sink.flush(2000)).toBe(false)
     expect(c.taken.flat()).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(stats).toMatchObject({ exported: 5, rejected: 1, dropped: 0 })
   })
@@ -181,13 +181,90 @@ describe('OtlpSink', () => {
     expect(stats).toMatchObject({ exported: 1, rejected: 1 })
   })
 
-  it('does not try again what is not allowed', async () => {
-    const c = await collector(() => ({ status: 401 }))
+  it.each([
+    { what: 'a key that it does not know', answer: { status: 401 }, advice: 'HOMEGROUND_API_KEY' },
+    { what: 'nothing at this address', answer: { status: 404 }, advice: 'HOMEGROUND_ENDPOINT' },
+    {
+      what: 'a web page, which any server has for any request',
+      answer: { status: 200, headers: { 'content-type': 'text/html' }, body: Buffer.from('<!doctype html>') },
+      advice: 'HOMEGROUND_ENDPOINT',
+    },
+  ])('does not try again where the answer is $what, and tells the process once', async ({ answer, advice }) => {
+    const c = await collector(() => answer)
     const { sink, stats } = sinkFor(c.url)
+    const told: string[] = []
+    const listen = (warning: Error): void => void told.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    for (const name of ['a', 'b']) {
+      sink.add(span(name))
+      expect(await sink.flush(2000)).toBe(false)
+    }
+    await new Promise(setImmediate)
+    expect(c.requests).toHaveLength(2)
+    expect(stats).toMatchObject({ exported: 0, rejected: 2, queuedSpans: 0 })
+    expect(told).toEqual([expect.stringContaining(advice)])
+  })
+
+  it('reads no more of an answer than a collector says', async () => {
+    let sent = 0
+    const server = http.createServer((request, response) => {
+      request.resume()
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536
+      }
+      response.on('drain', more)
+      more()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    })
+    const address = server.address()
+    const { sink, stats } = sinkFor(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
     sink.add(span('a'))
-    expect(await sink.flush(2000)).toBe(true)
-    expect(c.requests).toHaveLength(1)
-    expect(stats).toMatchObject({ rejected: 1, queuedSpans: 0 })
+    expect(await sink.flush(1500)).toBe(true)
+    expect(stats).toMatchObject({ exported: 1 })
+    expect(sent).toBeLessThan(16 * 1024 * 1024)
+  })
+
+  it('takes a number of rejected spans that cannot be for none, or for all', async () => {
+    for (const [said, expected] of [
+      ['-5', { exported: 1, rejected: 0 }],
+      ['99', { exported: 0, rejected: 1 }],
+    ] as const) {
+      const body = Buffer.from(JSON.stringify({ partialSuccess: { rejectedSpans: said } }))
+      const c = await collector(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body }))
+      const { sink, stats } = sinkFor(c.url)
+      sink.add(span('a'))
+      await sink.flush(2000)
+      expect(stats).toMatchObject(expected)
+    }
+  })
+
+  it('finds the one feedback that the collector refuses; its neighbours arrive', async () => {
+    const taken: string[] = []
+    const server = http.createServer(async (request, response) => {
+      let body = ''
+      for await (const part of request) body += part
+      const names = (JSON.parse(body) as { feedback: { name: string }[] }).feedback.map(({ name }) => name)
+      const refused = names.includes('poison')
+      if (!refused) taken.push(...names)
+      response.writeHead(refused ? 400 : 200).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(async () => {
+      server.closeAllConnections()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    })
+    const address = server.address()
+    const { sink, stats } = sinkFor(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+    for (const name of ['a', 'b', 'poison', 'c'])
+      sink.addFeedback({ project: 'p', traceId: '1'.repeat(32), name, value: 1, source: 'user', at: '2026-12-02T00:00:00.000Z' })
+    expect(await sink.flush(2000)).toBe(false)
+    expect(taken).toEqual(['a', 'b', 'c'])
+    expect(stats).toMatchObject({ droppedFeedback: 1, refusals: 3 })
   })
 
   it('a collector that is not there costs a flush one try, not its whole time', async () => {

@@ -28,6 +28,7 @@ describe('the built-in redactors', () => {
     ['Write to Ada.Lovelace+x@mail.example.co.uk, please.', 'Write to <email>, please.'],
     ['<ada@example.com> and mailto:bob@example.org', '<<email>> and mailto:<email>'],
     ['müller@bücher.example', '<email>'],
+    ['?to=joe%40example.com&x=1', '?to=<email>&x=1'],
     ['ada@example.com0bob@example.com', '<email><email>'],
     ['+49 171 2345678+49 171 2345679', '<phone><phone>'],
     ['call +49 171 2345678 or (555) 123-4567 or 555-123-4567', 'call <phone> or <phone> or <phone>'],

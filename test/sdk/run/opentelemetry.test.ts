@@ -6,7 +6,7 @@ import { MemoryExporter, startModelServer } from '@homeground/sdk/testing'
 import { context, propagation, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
 import OpenAI from 'openai'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 const messages = [{ role: 'user' as const, content: 'a secret prompt' }]
 const closing: (() => Promise<unknown>)[] = []
@@ -205,5 +205,47 @@ describe('the context of a run', () => {
     const quiet = guest()
     delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']
     expect(await run(quiet)).toBe(false)
+  })
+
+  it('without content errors go without their messages, and prompts under test as digests', async () => {
+    const { hg, exporter } = guest({ captureContent: false })
+    const failing = hg.agent('a', async () => {
+      hg.variant('prompt', `secret ${'x'.repeat(80)}`)
+      hg.variant('tone', 'brief')
+      throw new RangeError('secret')
+    })
+    await expect(failing()).rejects.toThrow('secret')
+    await hg.flush()
+    const [{ attributes, status } = { attributes: {}, status: {} }] = exporter.spans
+    expect({ status, ...attributes }).toEqual({
+      status: { code: 2, message: '' },
+      'gen_ai.agent.name': 'a',
+      'gen_ai.operation.name': 'invoke_agent',
+      'error.type': 'RangeError',
+      'homeground.variant.prompt': expect.stringMatching(/^sha256:[0-9a-f]{16}$/),
+      'homeground.variant.tone': 'brief',
+    })
+  })
+
+  it.each([
+    ...['true', 'SPAN_ONLY', 'span_and_event', ''].map((word) => ({ word, records: true })),
+    ...['false', '0', 'off', 'no', 'NO_CONTENT', 'event_only', 'whatever'].map((word) => ({ word, records: false })),
+  ])('OpenTelemetry’s variable set to "$word" means $records: what is not known is a no', async ({ word, records }) => {
+    process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = word
+    const { hg, exporter } = guest()
+    delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']
+    await hg.agent('a', async (_: string) => 1)('secret')
+    await hg.flush()
+    expect('homeground.agent.input' in (exporter.spans[0]?.attributes ?? {})).toBe(records)
+  })
+
+  it('no span ends before it began where the wall clock is set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { hg, exporter } = guest()
+    await hg.agent('a', async () => vi.setSystemTime(0))()
+    await hg.flush()
+    const [span] = exporter.spans
+    expect(Number(span?.endTimeUnixNano) - Number(span?.startTimeUnixNano)).toBe(0)
   })
 })
