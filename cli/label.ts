@@ -37,7 +37,7 @@ export function register(program: Command): void {
         process.stdout.write(
           wantsJson(command)
             ? `${JSON.stringify({ page: out, recordings: items.length })}\n`
-            : `${inert(out)}: ${items.length} recordings; open it in a browser, save labels.jsonl, then\n  homeground grade ${inert(folder)} --labels labels.jsonl\n`,
+            : `${inert(out)}: ${items.length === 1 ? '1 recording' : `${items.length} recordings`}; open it in a browser, save labels.jsonl, then\n  homeground grade ${inert(folder)} --labels labels.jsonl\n`,
         )
       } finally {
         await environment.close()

@@ -73,6 +73,7 @@ describe.skipIf(missing('browser', browserMissing()))('the label page in a brows
     await tab.locator('h1').click()
     await tab.keyboard.press('j')
     await tab.keyboard.press('2')
+    expect(await tab.locator('header').textContent()).toContain('1 recording. Judge')
     expect(await tab.locator('#count').textContent()).toBe('1 of 1 done')
     expect(await tab.evaluate(`'broken' in window`)).toBe(false)
     const [download] = await Promise.all([tab.waitForEvent('download'), tab.locator('#save').click()])

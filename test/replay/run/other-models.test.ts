@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { type ModelServer, type RecordedRequest, startModelServer } from '@homeground/sdk/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { compareRun } from '../../../replay/compare/index.ts'
+import { compareRun, writeReport } from '../../../replay/compare/index.ts'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
 import type { Environment } from '../../../replay/environment/types.ts'
@@ -241,6 +241,8 @@ test("the report shows what the test's own models cost, apart from the arms' cos
   expect(comparison.arms.map(({ cost, judges, simulators }) => ({ total: cost?.total, judges, simulators }))).toEqual(
     new Array(2).fill({ total: 400, judges: { calls: 4, usd: 400 }, simulators: undefined }),
   )
+  const { html } = await writeReport(played, comparison)
+  expect(fs.readFileSync(html, 'utf8')).toMatch(/judges, in all<\/th><td>\$400 <small>4 calls, not in the cost<\/small>/)
   const again = await rescoreRun(played, environment, { folder: path.join(folder, 'again'), id: 'again', prices: {} })
   const bills: unknown[] = []
   for await (const { judges } of again.rollouts()) bills.push(judges)
