@@ -25,7 +25,7 @@ export class SpoolSegment {
   end: number
   private readonly file: fs.FileHandle
 
-  private constructor(path: string, file: fs.FileHandle, origin: Origin, acknowledged: number, end: number) {
+  constructor(path: string, file: fs.FileHandle, origin: Origin, acknowledged: number, end: number) {
     this.path = path
     this.file = file
     this.origin = origin
@@ -36,7 +36,12 @@ export class SpoolSegment {
   static async create(path: string, origin: Origin): Promise<SpoolSegment> {
     const head = headOf(origin)
     const file = await fs.open(path, 'wx+', 0o600)
-    await file.write(head, 0, head.byteLength, 0)
+    try {
+      await file.write(head, 0, head.byteLength, 0)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
     return new SpoolSegment(path, file, origin, head.byteLength, head.byteLength)
   }
 
@@ -48,18 +53,13 @@ export class SpoolSegment {
   /** An earlier process's file; `undefined` where it is no segment, or was cut off in its head. */
   static async open(path: string): Promise<SpoolSegment | undefined> {
     const file = await fs.open(path, 'r+')
-    const head = Buffer.alloc(fixedHead)
-    const { bytesRead } = await file.read(head, 0, fixedHead, 0)
-    const { size } = await file.stat()
-    const length = head.readUInt32LE(16)
-    if (bytesRead < fixedHead || head.toString('latin1', 0, 8) !== magic || fixedHead + length > size) {
-      await file.close()
-      return undefined
+    let segment: SpoolSegment | undefined
+    try {
+      segment = await readHead(path, file)
+    } finally {
+      if (segment === undefined) await file.close()
     }
-    const json = Buffer.alloc(length)
-    await file.read(json, 0, length, fixedHead)
-    const origin: Origin = JSON.parse(json.toString('utf8'))
-    return new SpoolSegment(path, file, origin, Number(head.readBigUInt64LE(8)), size)
+    return segment
   }
 
   /** In one write: what the system has taken survives the end of this process. */
@@ -112,6 +112,28 @@ export class SpoolSegment {
     const bytes = Buffer.alloc(size)
     await this.file.read(bytes, 0, size, start)
     return bytes
+  }
+}
+
+async function readHead(path: string, file: fs.FileHandle): Promise<SpoolSegment | undefined> {
+  const head = Buffer.alloc(fixedHead)
+  const { bytesRead } = await file.read(head, 0, fixedHead, 0)
+  const { size } = await file.stat()
+  const length = head.readUInt32LE(16)
+  if (bytesRead < fixedHead || head.toString('latin1', 0, 8) !== magic || fixedHead + length > size) return undefined
+  const json = Buffer.alloc(length)
+  await file.read(json, 0, length, fixedHead)
+  const origin = originOf(json.toString('utf8'))
+  return origin === undefined ? undefined : new SpoolSegment(path, file, origin, Number(head.readBigUInt64LE(8)), size)
+}
+
+/** A disk that lost a block leaves anything. */
+function originOf(text: string): Origin | undefined {
+  try {
+    const { resource, scope } = JSON.parse(text)
+    return typeof resource === 'object' && typeof scope?.name === 'string' ? { resource, scope } : undefined
+  } catch {
+    return undefined
   }
 }
 
