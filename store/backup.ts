@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { connect } from './connection.ts'
-import { backupsFolder, startEngine } from './embedded/index.ts'
+import { backupsFolder, processStart, startEngine } from './embedded/index.ts'
 import { migrate } from './migrate.ts'
 import { engineFolder } from './settings.ts'
 
@@ -60,6 +60,11 @@ export async function restoreStore(file: string, { folder, database }: BackupOpt
     })
   }
   const beside = `${home}.restoring`
+  // One that was killed may have left its engine at work there.
+  if (fs.existsSync(beside))
+    await startEngine({ folder: beside })
+      .then((left) => left.close({ stop: true }))
+      .catch(() => {})
   fs.rmSync(beside, { recursive: true, force: true })
   try {
     await restoreInto(beside, source, database)
@@ -137,11 +142,14 @@ function refuseExisting(file: string): void {
   throw new HomegroundError('invalid-argument', `${file} is there already`, { hint: 'give another name: a backup overwrites nothing' })
 }
 
-/** A place for an archive where the engine may read and write. */
+/** A place for an archive where the engine may read and write. What a process that was killed has left there goes: it is as large as the store. */
 function archiveIn(home: string): string {
   const folder = backupsFolder(home)
   makeFolder(folder, { mode: 0o700 })
-  return path.join(folder, `${randomBytes(6).toString('hex')}.tar`)
+  for (const name of fs.readdirSync(folder)) {
+    if (processStart(Number.parseInt(name, 10)) === undefined) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
+  }
+  return path.join(folder, `${process.pid}-${randomBytes(6).toString('hex')}.tar`)
 }
 
 function dataOf(home: string): string {
