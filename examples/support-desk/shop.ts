@@ -82,6 +82,14 @@ export function createShop(data: { customers: readonly Customer[]; orders: reado
   }
 }
 
+/** Why the policy would pay this order back today; empty: for no reason, or a colleague decides. The shop's to say, not the model's. */
+export function refundReasons(order: Order, today: string): RefundReason[] {
+  if (order.status !== 'delivered' || order.delivered_on === undefined || order.price_eur > 200) return []
+  const days = wholeDays(order.delivered_on, today)
+  if (days > 90) return []
+  return days > 30 || order.final_sale ? ['damaged', 'wrong_item'] : ['changed_mind', 'damaged', 'wrong_item']
+}
+
 /** From one ISO date to another. */
 export function wholeDays(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000)

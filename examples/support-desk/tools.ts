@@ -1,7 +1,7 @@
 // The five tools of the desk's agent. Two change something: a refund, a new address. Whose orders they are is not the model's to say: the customer comes from the session.
 import type { Homeground } from '@homeground/sdk'
 import { z } from 'zod'
-import { type Order, type Shop, wholeDays } from './shop.ts'
+import { type Order, refundReasons, type Shop, wholeDays } from './shop.ts'
 
 const order_id = z.string()
 
@@ -17,10 +17,13 @@ export function deskTools(hg: Homeground, shop: Shop) {
     }),
     get_order: hg.tool({
       name: 'get_order',
-      description: 'One order',
+      description: 'One order, and the reasons for which it may be refunded',
       parameters: z.object({ order_id }),
       effect: 'read',
-      execute: async ({ order_id }, customer: string) => orderAsToldToModel(shop.order(customer, order_id), shop.today()),
+      execute: async ({ order_id }, customer: string) => {
+        const order = shop.order(customer, order_id)
+        return { ...orderAsToldToModel(order, shop.today()), refundable_for: refundReasons(order, shop.today()) }
+      },
     }),
     read_policy: hg.tool({
       name: 'read_policy',
