@@ -8,6 +8,7 @@ import { metricsText } from './metrics.ts'
 import { logsRoute, tracesRoute } from './otlp-route.ts'
 import { HttpProblem } from './problem.ts'
 import { refuse } from './refuse.ts'
+import { RequestCounts } from './request-counts.ts'
 import type { RouteContext } from './types.ts'
 
 export interface AppOptions extends RouteContext {
@@ -24,10 +25,12 @@ export interface AppOptions extends RouteContext {
 export function createApp(options: AppOptions): Express {
   const { queue, accepts, now, isDraining } = options
   const app = express()
+  const counts = new RequestCounts()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', 'simple')
-  app.use((_request: Request, response: Response, next: NextFunction) => {
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    counts.watch(request, response)
     response.set({
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
@@ -50,7 +53,7 @@ export function createApp(options: AppOptions): Express {
       type: 'gauge',
       samples: [{ value: options.budget.used }],
     } as const
-    response.type('text/plain; version=0.0.4').send(metricsText([held, ...((await queue.metrics?.()) ?? [])]))
+    response.type('text/plain; version=0.0.4').send(metricsText([held, ...counts.metrics(), ...((await queue.metrics?.()) ?? [])]))
   })
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (isDraining() && request.method === 'POST')
@@ -58,7 +61,7 @@ export function createApp(options: AppOptions): Express {
     else next()
   })
   if (accepts) {
-    app.post('/v1/traces', tracesRoute(queue, options))
+    app.post('/v1/traces', tracesRoute(queue, options, counts))
     app.post('/v1/logs', logsRoute(queue, options))
     app.post('/v1/feedback', feedbackRoute(queue, options, now))
   }

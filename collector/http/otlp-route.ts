@@ -13,15 +13,17 @@ import { answerSuccess, type OtlpEncoding } from './otlp-answer.ts'
 import { HttpProblem } from './problem.ts'
 import { type Body, readBody } from './read-body.ts'
 import { encodingOf, refuse } from './refuse.ts'
+import type { RequestCounts } from './request-counts.ts'
 import type { RouteContext } from './types.ts'
 
-export function tracesRoute(queue: Queue, context: RouteContext): RequestHandler {
+export function tracesRoute(queue: Queue, context: RouteContext, counts: Pick<RequestCounts, 'took'>): RequestHandler {
   return otlpRoute(context, 'rejectedSpans', async (bytes, encoding, key) => {
     const decoded = decode(() => (encoding === 'application/json' ? decodeJsonTraces(bytes.toString('utf8')) : decodeProtobufTraces(bytes)))
     const read = rowsOf(decoded)
     const { rows, rejected } = ownProject(read.rows, key)
     const feedback = read.feedback.map((row) => ownFeedback(row, key))
     await Promise.all([queue.publishSpans(rows, bytes.length), queue.publishFeedback(feedback)])
+    counts.took(rows.length, read.rejected.length + rejected.length)
     return [...read.rejected, ...rejected]
   })
 }

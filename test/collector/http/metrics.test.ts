@@ -44,11 +44,37 @@ test('/metrics is text that Prometheus reads: each family once, with its type, t
   }
   const collector = await startCollector({ queue, log: memoryLog(), port: 0 })
   try {
-    expect((await postTraces(collector.url, protobufTraces([{ traceId: traceId(1), spanId: spanId(1) }]))).status).toBe(200)
+    expect(
+      (
+        await postTraces(
+          collector.url,
+          protobufTraces([
+            { traceId: traceId(1), spanId: spanId(1) },
+            { traceId: '', spanId: spanId(2) },
+          ]),
+        )
+      ).status,
+    ).toBe(200)
     await postTraces(collector.url, Buffer.from('no protobuf'))
+    await fetch(`${collector.url}/wp-admin.php`)
     const answer = await fetch(`${collector.url}/metrics`)
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
-    expect(families(await answer.text())).toEqual({ homeground_bytes_in_flight: 'gauge', homeground_lost_total: 'counter' })
+    const text = await answer.text()
+    expect(families(text)).toEqual({
+      homeground_bytes_in_flight: 'gauge',
+      homeground_http_requests_total: 'counter',
+      homeground_spans_acknowledged_total: 'counter',
+      homeground_spans_rejected_total: 'counter',
+      homeground_lost_total: 'counter',
+    })
+    const own = text.split('\n').filter((line) => /^homeground_(http|spans)/.test(line))
+    expect(own).toEqual([
+      'homeground_http_requests_total{path="/v1/traces",status="200"} 1',
+      'homeground_http_requests_total{path="/v1/traces",status="400"} 1',
+      'homeground_http_requests_total{path="other",status="404"} 1',
+      'homeground_spans_acknowledged_total 1',
+      'homeground_spans_rejected_total 1',
+    ])
   } finally {
     await collector.close()
   }
