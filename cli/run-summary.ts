@@ -1,4 +1,5 @@
 // What a run's table says of each arm: a first look. The verdict is compare's.
+import { addAsked, nobodyAsked } from '../replay/rubric/bill.ts'
 import type { Run } from '../replay/run/types.ts'
 
 export interface ArmSummary {
@@ -43,8 +44,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         output: 0,
         cost: 0,
         priced: 0,
-        judges: new Paid(),
-        simulators: new Paid(),
+        judges: nobodyAsked(),
+        simulators: nobodyAsked(),
         times: [] as number[],
       },
     ]),
@@ -71,8 +72,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
       sum.cost += rollout.costUsd
       sum.priced += 1
     }
-    sum.judges.add(rollout.judges)
-    sum.simulators.add(rollout.simulators)
+    addAsked(sum.judges, rollout.judges)
+    addAsked(sum.simulators, rollout.simulators)
     sum.times.push(rollout.durationMs)
   }
   const asked = await askedVariants(run)
@@ -95,28 +96,12 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         inputTokens: sum.input,
         outputTokens: sum.output,
         ...(sum.priced === sum.rollouts && sum.priced > 0 ? { costUsd: sum.cost } : {}),
-        ...(sum.judges.usd === undefined ? {} : { judgesUsd: sum.judges.usd }),
-        ...(sum.simulators.usd === undefined ? {} : { simulatorsUsd: sum.simulators.usd }),
+        ...(sum.judges.calls === 0 || sum.judges.usd === undefined ? {} : { judgesUsd: sum.judges.usd }),
+        ...(sum.simulators.calls === 0 || sum.simulators.usd === undefined ? {} : { simulatorsUsd: sum.simulators.usd }),
         medianMs: times[Math.floor(times.length / 2)] ?? 0,
       },
     ]
   })
-}
-
-/** Dollars of models that were asked in some rollouts; none where nobody was, or one's cost is not known. */
-class Paid {
-  #calls = 0
-  #usd: number | undefined = 0
-
-  add(billed: { costUsd?: number } | undefined): void {
-    if (billed === undefined) return
-    this.#calls += 1
-    this.#usd = billed.costUsd === undefined || this.#usd === undefined ? undefined : this.#usd + billed.costUsd
-  }
-
-  get usd(): number | undefined {
-    return this.#calls === 0 ? undefined : this.#usd
-  }
 }
 
 /** `ARM\nVARIANT` of each variant that a rollout's product asked for; episodes carry them as tags. */

@@ -1,8 +1,10 @@
 // One arm by itself: score with its interval, pass rates, what it cost and took, where it left the tape, and which scores are missing.
+
+import type { Asked } from '../rubric/bill.ts'
 import { quantileOfSorted } from './bootstrap.ts'
 import { clusteredMean, interval } from './clustered-mean.ts'
 import { passRates } from './pass-rates.ts'
-import type { ArmTotals, Asked, Tally, TaskTally } from './tally.ts'
+import type { ArmTotals, Tally, TaskTally } from './tally.ts'
 import type { ArmSource, ArmSummary, Spread } from './types.ts'
 import { wilson } from './wilson.ts'
 

@@ -1,5 +1,6 @@
 // Reads a source's outcomes once into what comparisons need: by arm and task the scores, costs and times. One number each, so 100,000 tasks fit in memory.
 import { HomegroundError } from '@homeground/sdk/trace'
+import { type Asked, addAsked, nobodyAsked } from '../rubric/bill.ts'
 import type { ComparisonSource, Outcome } from './types.ts'
 
 /** One arm's tries at one task. */
@@ -39,12 +40,6 @@ export interface ArmTotals {
   outputTokens: number[]
   judges: Asked
   simulators: Asked
-}
-
-/** Calls of the test's own models, and dollars; `undefined` once a call of unknown cost was among them. */
-export interface Asked {
-  calls: number
-  usd: number | undefined
 }
 
 /** @throws HomegroundError invalid-input where one task appears under two sessions: its cluster would not be known */
@@ -115,12 +110,6 @@ function addToTotals(totals: ArmTotals, outcome: Outcome): void {
   if (outcome.outputTokens !== undefined) totals.outputTokens.push(outcome.outputTokens)
 }
 
-function addAsked(asked: Asked, more: Outcome['judges']): void {
-  if (more === undefined) return
-  asked.calls += more.calls
-  asked.usd = more.costUsd === undefined || asked.usd === undefined ? undefined : asked.usd + more.costUsd
-}
-
 /** In few words, so that like ones add up. */
 function nullReason(outcome: Outcome): string {
   if (outcome.stop !== 'done' && outcome.stop !== 'error') return outcome.stop
@@ -143,7 +132,7 @@ function emptyTotals(): ArmTotals {
     staleReads: 0,
     inputTokens: [],
     outputTokens: [],
-    judges: { calls: 0, usd: 0 },
-    simulators: { calls: 0, usd: 0 },
+    judges: nobodyAsked(),
+    simulators: nobodyAsked(),
   }
 }

@@ -13,7 +13,7 @@ export interface ToolSimulator {
 }
 
 /** So many recorded calls are shown, the first ones: a tape is small, and beginnings hold the look-ups. */
-const shown = 20
+export const shownCalls = 20
 
 export function toolSimulator(job: RolloutJob, simulator: Simulator, stop: (reason: HomegroundError) => void): ToolSimulator {
   let count = 0
@@ -45,7 +45,7 @@ function dataFor(job: RolloutJob, call: ToolRequest, recorded: readonly TapeEntr
   const definition = (job.task.tools ?? []).find((tool) => asObject(tool)?.['name'] === call.name)
   return {
     ...(definition === undefined ? {} : { definition }),
-    recorded: recorded.slice(0, shown).map((entry) => ({
+    recorded: recorded.slice(0, shownCalls).map((entry) => ({
       arguments: entry.arguments,
       ...(entry.error === undefined ? { result: entry.result ?? null } : { error: entry.error.message }),
     })),

@@ -1,7 +1,7 @@
 // What models that are not under test took, call by call: judges, and those that stand in for tools and users.
 import type { Usage } from '@homeground/sdk/trace'
 import { z } from 'zod'
-import { type Prices, usageCostUsd } from './cost.ts'
+import { addUsd, type Prices, usageCostUsd } from './cost.ts'
 
 export const usageSchema = z.strictObject({
   inputTokens: z.number().exactOptional(),
@@ -35,7 +35,7 @@ export class Bill {
     const cost = usageCostUsd(model, usage, this.#prices)
     this.#calls += 1
     addUsage(this.#usage, usage)
-    this.#costUsd = cost === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + cost
+    this.#costUsd = addUsd(this.#costUsd, cost)
     return cost
   }
 
@@ -52,4 +52,21 @@ export function addUsage(sum: Usage, usage: Usage): void {
     const tokens = usage[name]
     if (tokens !== undefined) sum[name] = (sum[name] ?? 0) + tokens
   }
+}
+
+/** Calls of the test's own models, and dollars; `undefined` once a call of unknown cost was among them. */
+export interface Asked {
+  calls: number
+  usd: number | undefined
+}
+
+export function nobodyAsked(): Asked {
+  return { calls: 0, usd: 0 }
+}
+
+/** `more`: absent where nobody was asked. */
+export function addAsked(asked: Asked, more: { calls: number; costUsd?: number } | undefined): void {
+  if (more === undefined) return
+  asked.calls += more.calls
+  asked.usd = addUsd(asked.usd, more.costUsd)
 }

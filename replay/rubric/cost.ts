@@ -41,6 +41,11 @@ export function readPrices(file: string | undefined = process.env['HOMEGROUND_PR
   return { ...listPrices, ...parsed.data }
 }
 
+/** A sum in which one unknown cost makes the whole unknown. */
+export function addUsd(sum: number | undefined, more: number | undefined): number | undefined {
+  return sum === undefined || more === undefined ? undefined : sum + more
+}
+
 /**
  * The sum over all model calls that were answered; `undefined` if the cost of any of them is not known, or there was none. A call is priced as the model that
  * answered it, or else (an endpoint may answer under a name of its own) as the one that was asked for; with `paid`, all of them as that model.

@@ -3,6 +3,7 @@ import { canonicalJson, type Episode, type ModelCall } from '@homeground/sdk/tra
 import { conversationOf } from '../environment/conversation.ts'
 import { turnStarts } from '../environment/tape-entries.ts'
 import type { Environment, Task } from '../environment/types.ts'
+import { shownCalls } from '../harness/tool-simulator.ts'
 import { type Prices, usageCostUsd } from '../rubric/cost.ts'
 import { question } from '../rubric/judge/question.ts'
 
@@ -16,8 +17,6 @@ export interface OthersEstimate {
 
 /** Of a verdict with its reason, and of what a tool or user says: a guess. */
 const answerTokens = 150
-/** So many recorded calls does a simulator see, at most. */
-const shownCalls = 20
 
 export class Others {
   readonly #prices: Prices
