@@ -117,11 +117,6 @@ export class Redaction {
     }
   }
 
-  /** A tool that does not exist has the name that the model wrote. */
-  private name(name: string): string {
-    return name.includes('@') || name.includes('%40') ? this.text(name, 'name') : name
-  }
-
   feedback(feedback: FeedbackRecord): FeedbackRecord {
     const { value, comment } = feedback
     return {
@@ -133,6 +128,11 @@ export class Redaction {
 
   private attributes(attributes: Attributes): Attributes {
     return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, this.named(name, value)]))
+  }
+
+  private name(name: string): string {
+    // A tool that does not exist has the name that the model wrote: for the built-in redactors, since a hook may not rename a tool.
+    return this.visitor.text(name, 'name')
   }
 
   private named(name: string, value: AttributeValue): AttributeValue {

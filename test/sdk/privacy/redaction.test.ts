@@ -72,6 +72,17 @@ describe('redaction', () => {
     expect(t.hg.stats()).toMatchObject({ internalErrors: 0, openSpans: 0 })
   })
 
+  it('reaches the name of a tool that the model made up, and asks no hook about names', async () => {
+    const seen: string[] = []
+    const hook: RedactHook = (_, { path }) => void seen.push(path)
+    await using t = await setUp({ redact: ['email', hook] })
+    await t.hg.callTool({ name: `mail ${email}`, arguments: {} })
+    await t.hg.flush()
+    expect(written(t.exporter.spans)).not.toContain(email)
+    expect(t.exporter.spans[0]?.name).toMatch(/^execute_tool mail <email:[0-9a-f]{8}>$/)
+    expect(seen).not.toContain('name')
+  })
+
   it('hooks change values by path, also inside of a tool call’s arguments; undefined leaves, null is a value', async () => {
     const seen: string[] = []
     const hook: RedactHook = (value, { path, pseudonym }) => {
