@@ -1,6 +1,5 @@
 // The way of encoded spans to the collector: batches by bytes, one at a time. A full queue drops what is newest, counts it, warns once, and says how many
 // were lost when there is room again.
-
 import { AsyncResource } from 'node:async_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { diag } from '../run/host-telemetry.ts'
@@ -144,11 +143,13 @@ export class OtlpSink implements SpanSink {
     const { sender, stats } = this.options
     const result = await sender.sendSpans(body)
     switch (result.kind) {
-      case 'accepted':
+      case 'accepted': {
+        const rejected = Math.min(result.rejected, count)
         this.maxCount *= 2
-        stats.rejected += Math.min(result.rejected, count)
-        stats.exported += count - Math.min(result.rejected, count)
+        stats.rejected += rejected
+        stats.exported += count - rejected
         return 'done'
+      }
       case 'retry':
         stats.exportErrors += 1
         return 'later'

@@ -25,7 +25,7 @@ export class SpoolSegment {
   end: number
   private readonly file: fs.FileHandle
 
-  constructor(path: string, file: fs.FileHandle, origin: Origin, acknowledged: number, end: number) {
+  private constructor(path: string, file: fs.FileHandle, origin: Origin, acknowledged: number, end: number) {
     this.path = path
     this.file = file
     this.origin = origin
@@ -55,11 +55,23 @@ export class SpoolSegment {
     const file = await fs.open(path, 'r+')
     let segment: SpoolSegment | undefined
     try {
-      segment = await readHead(path, file)
+      segment = await SpoolSegment.readHead(path, file)
     } finally {
       if (segment === undefined) await file.close()
     }
     return segment
+  }
+
+  private static async readHead(path: string, file: fs.FileHandle): Promise<SpoolSegment | undefined> {
+    const head = Buffer.alloc(fixedHead)
+    const { bytesRead } = await file.read(head, 0, fixedHead, 0)
+    const { size } = await file.stat()
+    const length = head.readUInt32LE(16)
+    if (bytesRead < fixedHead || head.toString('latin1', 0, 8) !== magic || fixedHead + length > size) return undefined
+    const json = Buffer.alloc(length)
+    await file.read(json, 0, length, fixedHead)
+    const origin = originOf(json.toString('utf8'))
+    return origin === undefined ? undefined : new SpoolSegment(path, file, origin, Number(head.readBigUInt64LE(8)), size)
   }
 
   /** In one write: what the system has taken survives the end of this process. */
@@ -113,18 +125,6 @@ export class SpoolSegment {
     await this.file.read(bytes, 0, size, start)
     return bytes
   }
-}
-
-async function readHead(path: string, file: fs.FileHandle): Promise<SpoolSegment | undefined> {
-  const head = Buffer.alloc(fixedHead)
-  const { bytesRead } = await file.read(head, 0, fixedHead, 0)
-  const { size } = await file.stat()
-  const length = head.readUInt32LE(16)
-  if (bytesRead < fixedHead || head.toString('latin1', 0, 8) !== magic || fixedHead + length > size) return undefined
-  const json = Buffer.alloc(length)
-  await file.read(json, 0, length, fixedHead)
-  const origin = originOf(json.toString('utf8'))
-  return origin === undefined ? undefined : new SpoolSegment(path, file, origin, Number(head.readBigUInt64LE(8)), size)
 }
 
 /** A disk that lost a block leaves anything. */

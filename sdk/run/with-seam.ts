@@ -1,5 +1,4 @@
 // Runs the product inside a replay, and says whether the product's copy of the SDK will notice.
-
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 import { type Replay, runStorage } from './context.ts'

@@ -1,5 +1,4 @@
 // Sends a test's answer: whole or as a stream, in its time, with the fault that it asks for.
-
 import type http from 'node:http'
 import { setImmediate, setTimeout } from 'node:timers'
 import type { StreamEvent } from '../trace/dialects/dialect.ts'
