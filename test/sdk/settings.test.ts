@@ -1,4 +1,5 @@
 import { homeground } from '@homeground/sdk'
+import { MemoryExporter } from '@homeground/sdk/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 
 const open: { shutdown(): Promise<void> }[] = []
@@ -22,8 +23,13 @@ describe('homeground()', () => {
     )
   })
 
-  it('takes one redactor by its name', () => {
-    expect(homeground({ project: 'p', redact: 'email', enabled: false }).enabled).toBe(false)
+  it('takes one redactor by its name', async () => {
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'p', redact: 'email', exporter })
+    open.push(hg)
+    await hg.agent('a', async (_: string) => 1)('of ada@example.com')
+    await hg.flush()
+    expect(exporter.spans[0]?.attributes['homeground.agent.input']).toMatch(/^"of <email:[0-9a-f]{8}>"$/)
   })
 
   it('any number of them listens to the end of the process as one', () => {

@@ -16,11 +16,23 @@ afterEach(async () => {
   diag.disable()
 })
 
+/** Until the end of the test; gives its URL. */
+async function listening(handler: http.RequestListener): Promise<string> {
+  const server = http.createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(async () => {
+    server.closeAllConnections()
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+  })
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+}
+
 /** A collector that answers as told and keeps the names of the spans it took. */
 async function collector(answer: (names: string[], request: http.IncomingMessage) => Answer) {
   const taken: string[][] = []
   const requests: http.IncomingMessage[] = []
-  const server = http.createServer((request, response) => {
+  const url = await listening((request, response) => {
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
@@ -34,13 +46,7 @@ async function collector(answer: (names: string[], request: http.IncomingMessage
       response.writeHead(status, headers).end(text)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  closing.push(async () => {
-    server.closeAllConnections()
-    await new Promise<void>((resolve) => server.close(() => resolve()))
-  })
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, taken, requests }
+  return { url, taken, requests }
 }
 
 function sinkFor(endpoint: string, options: { maxQueueBytes?: number; compression?: 'gzip' | 'none'; maxBatchBytes?: number } = {}) {
@@ -208,7 +214,7 @@ describe('OtlpSink', () => {
 
   it('reads no more of an answer than a collector says', async () => {
     let sent = 0
-    const server = http.createServer((request, response) => {
+    const url = await listening((request, response) => {
       request.resume()
       const more = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536
@@ -216,13 +222,7 @@ describe('OtlpSink', () => {
       response.on('drain', more)
       more()
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closing.push(async () => {
-      server.closeAllConnections()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
-    })
-    const address = server.address()
-    const { sink, stats } = sinkFor(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+    const { sink, stats } = sinkFor(url)
     sink.add(span('a'))
     expect(await sink.flush(1500)).toBe(true)
     expect(stats).toMatchObject({ exported: 1 })
@@ -245,7 +245,7 @@ describe('OtlpSink', () => {
 
   it('finds the one feedback that the collector refuses; its neighbours arrive', async () => {
     const taken: string[] = []
-    const server = http.createServer(async (request, response) => {
+    const url = await listening(async (request, response) => {
       let body = ''
       for await (const part of request) body += part
       const names = (JSON.parse(body) as { feedback: { name: string }[] }).feedback.map(({ name }) => name)
@@ -253,13 +253,7 @@ describe('OtlpSink', () => {
       if (!refused) taken.push(...names)
       response.writeHead(refused ? 400 : 200).end()
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closing.push(async () => {
-      server.closeAllConnections()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
-    })
-    const address = server.address()
-    const { sink, stats } = sinkFor(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+    const { sink, stats } = sinkFor(url)
     for (const name of ['a', 'b', 'poison', 'c'])
       sink.addFeedback({ project: 'p', traceId: '1'.repeat(32), name, value: 1, source: 'user', at: '2026-12-02T00:00:00.000Z' })
     expect(await sink.flush(2000)).toBe(false)

@@ -1,0 +1,38 @@
+import { homeground } from '@homeground/sdk'
+import { MemoryExporter } from '@homeground/sdk/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+function setUp() {
+  const exporter = new MemoryExporter()
+  const hg = homeground({ project: 'test', exporter })
+  return { exporter, hg, [Symbol.asyncDispose]: () => hg.shutdown() }
+}
+
+describe('feedback that no collector would take', () => {
+  const trace = '0123456789abcdef0123456789abcdef'
+  const cyclic: Record<string, unknown> = {}
+  cyclic['itself'] = cyclic
+  it.each<[string, unknown, unknown, Record<string, unknown>]>([
+    ['a bigint', 'score', 5n, { trace }],
+    ['a cycle', 'score', cyclic, { trace }],
+    ['not a number', 'score', Number.NaN, { trace }],
+    ['an object', 'score', { a: 1 }, { trace }],
+    ['a comment that is no text', 'score', 1, { trace, comment: 5n }],
+    ['no name', '', 1, { trace }],
+    ['a UUID as its trace', 'score', 1, { trace: '01234567-89ab-cdef-0123-456789abcdef' }],
+    ['a step that is no span', 'score', 1, { trace, step: 'nope' }],
+  ])('%s: is dropped, counted and told, and the good one beside it arrives', async (_, name, value, options) => {
+    await using t = setUp()
+    const told: string[] = []
+    const listen = (warning: Error): void => void told.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    Reflect.apply(t.hg.feedback, t.hg, [name, value, options])
+    t.hg.feedback('good', true, { trace })
+    expect(await t.hg.flush(2000)).toBe(true)
+    await new Promise(setImmediate)
+    expect(t.exporter.feedback).toMatchObject([{ name: 'good', value: true, traceId: trace }])
+    expect(t.hg.stats()).toMatchObject({ droppedFeedback: 1, internalErrors: 0 })
+    expect(told).toEqual([expect.stringMatching(/^homeground: feedback .*is left out: its /)])
+  })
+})
