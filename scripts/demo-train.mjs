@@ -16,7 +16,7 @@ const desk = path.join(root, 'examples', 'support-desk', 'dist')
 const started = Date.now()
 let steps = 0
 /**
- * Each row is seen once: three hundred different ones teach more than seventy seen four times. Rows of about 490 tokens, two at a time that share their
+ * Each row is seen once: three hundred different ones teach more than seventy seen four times. Rows of about 510 tokens, two at a time that share their
  * beginning (instructions and tools are computed once). What is learned is when to call what and how to say it, and the upper half of the layers is enough.
  */
 const training = tiny
