@@ -8,7 +8,7 @@ import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { makeFolder } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { addressSchema, type EngineAddress, retire, writeAddress } from './address.ts'
-import { answers } from './answers.ts'
+import { answers, greeting } from './answers.ts'
 import { writeEngineSettings } from './engine-settings.ts'
 import { leaseHolders } from './leases.ts'
 import { lockedExit, lockFolder } from './lock.ts'
@@ -42,7 +42,7 @@ async function serve({ folder, library, port, lingerMs }: z.infer<typeof taskSch
     pid: process.pid,
     start: processStart(process.pid) ?? '',
   }
-  const settings = writeEngineSettings(folder, address)
+  const settings = writeEngineSettings(folder, { ...address, greeting: greeting(address) })
   // ClickHouse keeps `system` in memory; what an earlier engine left on disk would stand in the way of its log tables.
   const data = path.join(folder, 'clickhouse')
   makeFolder(data, { mode: 0o700 })
@@ -80,7 +80,7 @@ async function watch({ folder, lingerMs, address }: z.infer<typeof watchSchema>)
   let ready = false
   let lastUsed = performance.now()
   for (;;) {
-    if (!ready && (await answers(address.url))) {
+    if (!ready && (await answers(address))) {
       writeAddress(folder, address)
       ready = true
     }

@@ -8,11 +8,11 @@ import path from 'node:path'
  * Two users: `homeground` with a password made for this start, and ClickHouse's own `default`, which keeps the server statement running and may do nothing else:
  * without a password any web page open on this machine could query the port.
  */
-export function writeEngineSettings(folder: string, options: { user: string; password: string }): string {
+export function writeEngineSettings(folder: string, options: { user: string; password: string; greeting: string }): string {
   const server = path.join(folder, 'server.xml')
   const users = path.join(folder, 'users.xml')
   fs.writeFileSync(users, usersXml(options), { mode: 0o600 })
-  fs.writeFileSync(server, serverXml(users, backupsFolder(folder)), { mode: 0o600 })
+  fs.writeFileSync(server, serverXml(users, backupsFolder(folder), options.greeting), { mode: 0o600 })
   return server
 }
 
@@ -21,10 +21,11 @@ export function backupsFolder(folder: string): string {
   return path.join(path.resolve(folder), 'backups')
 }
 
-function serverXml(users: string, backups: string): string {
+function serverXml(users: string, backups: string, greeting: string): string {
   return `<clickhouse>
   <logger><console>false</console><level>none</level></logger>
   <users_config>${xmlText(users)}</users_config>
+  <http_server_default_response>${xmlText(greeting)}</http_server_default_response>
   <backups><allowed_path>${xmlText(backups)}</allowed_path></backups>
   <max_server_memory_usage_to_ram_ratio>0.5</max_server_memory_usage_to_ram_ratio>
   <mark_cache_size>67108864</mark_cache_size>

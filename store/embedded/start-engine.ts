@@ -69,7 +69,7 @@ export async function startEngine(options: EngineOptions = {}): Promise<Engine> 
 /** A killed engine is a process for a while yet, and its port may accept: finding it in that moment would give a dead address back. */
 async function goneOrAnswering(address: EngineAddress, limitMs: number): Promise<void> {
   const deadline = performance.now() + limitMs
-  while (isAlive(address) && performance.now() < deadline && !(await answers(address.url))) await sleep(20)
+  while (isAlive(address) && performance.now() < deadline && !(await answers(address))) await sleep(20)
 }
 
 async function findOrStart(library: string, settings: Required<EngineOptions>): Promise<EngineAddress> {

@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process'
 import fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readAddress } from '../../../store/embedded/address.ts'
+import { answers } from '../../../store/embedded/answers.ts'
+import { locateEngine } from '../../../store/embedded/locate.ts'
 import { isAlive, processStart } from '../../../store/embedded/process-identity.ts'
 import { type Engine, type EngineAddress, startEngine } from '../../../store/index.ts'
 import { engineIsMissing } from '../../support/engine.ts'
@@ -117,6 +121,31 @@ describe.skipIf(engineIsMissing)('startEngine', { timeout: 120_000 }, () => {
     expect(processStart(pid)).toBeDefined()
     await two.close({ stop: true })
     expect(processStart(pid)).toBeUndefined()
+  })
+
+  test('is not taken to answer where somebody else has its port, who answers everything: it ends, and says that the port is taken', async () => {
+    const stranger = http.createServer((_, response) => response.end('Ok.\n'))
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = stranger.address() as AddressInfo
+      const folder = temporary()
+      const task = { folder, library: locateEngine(), port, lingerMs: 10_000 }
+      const child = spawn(process.execPath, [path.resolve('dist/store/embedded/engine-process.js'), JSON.stringify(task)], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let said = ''
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk) => {
+          said += String(chunk)
+        })
+      await new Promise((resolve) => child.once('close', resolve))
+      expect(said).toMatch(/address already in use/i)
+      expect(fs.existsSync(path.join(folder, 'engine.json'))).toBe(false)
+      // Whether its watcher asked before its end is chance: asked here, it must see through the stranger too.
+      expect(await answers({ url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, start: '' })).toBe(false)
+    } finally {
+      stranger.close()
+    }
   })
 
   test('says engine-locked when another program holds the ClickHouse files', async () => {
