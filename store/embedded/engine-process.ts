@@ -27,7 +27,7 @@ const watchSchema = z.object({
 })
 
 if (isMainThread) await serve(taskSchema.parse(JSON.parse(process.argv[2] ?? '')))
-else await watch(watchSchema.parse(workerData))
+else await watchToTheEnd(watchSchema.parse(workerData))
 
 async function serve({ folder, library, port, lingerMs }: z.infer<typeof taskSchema>): Promise<never> {
   // ffi-rs is optional: loaded here, where it is known to be there.
@@ -75,7 +75,21 @@ async function serve({ folder, library, port, lingerMs }: z.infer<typeof taskSch
   process.exit(1)
 }
 
-/** Looks every half second whether somebody holds a lease. Its own timer: the main thread is never free. */
+/** An engine whose folder cannot be written any more, or is gone, ends: nobody would find it, and nobody else would ever end it. */
+async function watchToTheEnd(watched: z.infer<typeof watchSchema>): Promise<void> {
+  try {
+    await watch(watched)
+  } catch (error) {
+    // Not by the console, whose words the main thread would have to pass on.
+    fs.writeSync(2, `${error instanceof Error ? error.message : String(error)}\n`)
+    process.kill(process.pid, 'SIGTERM')
+  }
+  await sleep(5_000)
+  // ClickHouse did not heed SIGTERM; what it acknowledged is on disk.
+  process.kill(process.pid, 'SIGKILL')
+}
+
+/** Looks every half second whether somebody holds a lease, until the engine was told to end. Its own timer: the main thread is never free. */
 async function watch({ folder, lingerMs, address }: z.infer<typeof watchSchema>): Promise<void> {
   let ready = false
   let lastUsed = performance.now()
@@ -86,10 +100,7 @@ async function watch({ folder, lingerMs, address }: z.infer<typeof watchSchema>)
     }
     await sleep(ready ? 500 : 20)
     if (leaseHolders(folder).length > 0) lastUsed = performance.now()
-    if (performance.now() - lastUsed < lingerMs || !retire(folder, address)) continue
-    await sleep(5_000)
-    // ClickHouse did not heed SIGTERM; what it acknowledged is on disk.
-    process.kill(process.pid, 'SIGKILL')
+    else if (performance.now() - lastUsed >= lingerMs && retire(folder, address)) return
   }
 }
 

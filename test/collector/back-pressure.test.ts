@@ -1,5 +1,5 @@
 // A ClickHouse that cannot keep up, has too many parts, or is gone: rows wait within bounds or are refused with a status that says so, and none that was answered with 200 is lost.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type EngineAddress, openStore, readEngineAddress, type Store, startEngine } from '../../store/index.ts'
 import { collectorOn } from '../support/collector.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
@@ -80,6 +80,7 @@ describe.skipIf(engineIsMissing)('back-pressure', { timeout: 120_000 }, () => {
     const other = await startEngine({ folder, lingerMs: 0 })
     const { url, user, password, pid } = other.address()
     const environment = { HOMEGROUND_CLICKHOUSE_URL: url, HOMEGROUND_CLICKHOUSE_USER: user, HOMEGROUND_CLICKHOUSE_PASSWORD: password }
+    onTestFinished(() => other.close())
     const server = await openStore({ environment })
     const collector = await collectorOn(server)
     try {
@@ -92,7 +93,6 @@ describe.skipIf(engineIsMissing)('back-pressure', { timeout: 120_000 }, () => {
     } finally {
       await collector.close()
       await server.close()
-      await other.close()
     }
   })
 })

@@ -123,6 +123,33 @@ describe.skipIf(engineIsMissing)('startEngine', { timeout: 120_000 }, () => {
     expect(processStart(pid)).toBeUndefined()
   })
 
+  test('ends where it cannot be found: nobody would ever end it', async () => {
+    const folder = temporary()
+    // Nothing can be renamed to the address's file.
+    fs.mkdirSync(path.join(folder, 'engine.json', 'in the way'), { recursive: true })
+    const begun = performance.now()
+    await expect(startEngine({ folder, startTimeoutMs: 25_000 })).rejects.toMatchObject({
+      code: 'engine-failed',
+      message: expect.stringMatching(/EISDIR|ENOTEMPTY|EEXIST/),
+    })
+    expect(performance.now() - begun).toBeLessThan(20_000)
+  })
+
+  test('stays for whoever holds it though nobody may linger, with its address in place', async () => {
+    const folder = temporary()
+    await start(folder, 0)
+    let missing = 0
+    for (let look = 0; look < 1500; look += 1) {
+      if (!fs.existsSync(path.join(folder, 'engine.json'))) missing += 1
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    expect(missing).toBe(0)
+    // What the watcher does to the file each half second shows in it.
+    const { ino } = fs.statSync(path.join(folder, 'engine.json'))
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect(fs.statSync(path.join(folder, 'engine.json')).ino).toBe(ino)
+  })
+
   test('is not taken to answer where somebody else has its port, who answers everything: it ends, and says that the port is taken', async () => {
     const stranger = http.createServer((_, response) => response.end('Ok.\n'))
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
