@@ -122,10 +122,10 @@ async function refuseUnknown(store: Store, project: string): Promise<void> {
 
 async function find(store: Store, id: string, project: string | undefined): Promise<Episode[]> {
   const projects = project === undefined ? (await store.counts()).map((count) => count.project) : [project]
-  for (const name of projects) {
-    const episodes = await store.episode(name, id)
-    if (episodes.length > 0) return episodes
-  }
+  // Services of several projects may have a trace together.
+  const found: Episode[] = []
+  for (const name of projects) found.push(...(await store.episode(name, id)))
+  if (found.length > 0) return found
   const [only, ...others] = id.length < 32 && /^[0-9a-f]+$/.test(id) ? await store.tracesBeginning(id, project) : []
   if (only !== undefined && others.length === 0) return await store.episode(only.project, only.trace)
   if (only !== undefined) {

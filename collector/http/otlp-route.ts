@@ -21,8 +21,9 @@ export function tracesRoute(queue: Queue, context: RouteContext, counts: Pick<Re
     const decoded = decode(() => (encoding === 'application/json' ? decodeJsonTraces(bytes.toString('utf8')) : decodeProtobufTraces(bytes)))
     const read = rowsOf(decoded)
     const { rows, rejected } = ownProject(read.rows, key)
-    const feedback = read.feedback.map((row) => ownFeedback(row, key))
-    await Promise.all([queue.publishSpans(rows, bytes.length), queue.publishFeedback(feedback)])
+    // Of a span that is refused its evaluations are too; it is counted once.
+    const feedback = ownFeedback(read.feedback, key)
+    await Promise.all([queue.publishSpans(rows, bytes.length), queue.publishFeedback(feedback.rows)])
     counts.took(rows.length, read.rejected.length + rejected.length)
     return [...read.rejected, ...rejected]
   })
@@ -33,8 +34,9 @@ export function logsRoute(queue: Queue, context: RouteContext): RequestHandler {
     const { feedback, rejected } = decode(() =>
       encoding === 'application/json' ? decodeJsonLogs(bytes.toString('utf8')) : decodeProtobufLogs(bytes),
     )
-    await queue.publishFeedback(feedback.map((row) => ownFeedback(row, key)))
-    return rejected
+    const own = ownFeedback(feedback, key)
+    await queue.publishFeedback(own.rows)
+    return [...rejected, ...own.rejected]
   })
 }
 

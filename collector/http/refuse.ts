@@ -11,6 +11,8 @@ export function refuse(request: Request, response: Response, error: unknown, { l
     log.error({ error: error instanceof Error ? error.message : String(error), path: request.path }, 'request failed')
   // The rest of a body that was not read: the connection is of no more use.
   if (!request.complete) response.set('connection', 'close')
+  // RFC 9110, 15.5.2: a 401 says how to come in.
+  if (problem.status === 401) response.set('www-authenticate', 'Bearer')
   answerProblem(response, mediaType(request).endsWith('protobuf') ? 'application/x-protobuf' : 'application/json', problem)
 }
 

@@ -2,6 +2,12 @@
 import { type Attributes, evaluation, type FeedbackRow, genAi, projectOf } from '@homeground/sdk/trace'
 import { longestProject } from './check-span.ts'
 
+/** What an event says, and the resource that says for which project. */
+export interface EventFeedback {
+  row: FeedbackRow
+  resource: Attributes
+}
+
 export interface EventRecord {
   name: string
   timeUnixNano: bigint
@@ -13,7 +19,7 @@ export interface EventRecord {
   scope: { name: string }
 }
 
-export type EventOutcome = { kind: 'feedback'; row: FeedbackRow } | { kind: 'rejected'; reason: string } | { kind: 'nothing' }
+export type EventOutcome = { kind: 'feedback'; said: EventFeedback } | { kind: 'rejected'; reason: string } | { kind: 'nothing' }
 
 /** What an event says. Other events, plain log records and failed evaluations say nothing. */
 export function feedbackOfEvent(event: EventRecord): EventOutcome {
@@ -34,15 +40,18 @@ export function feedbackOfEvent(event: EventRecord): EventOutcome {
   const explanation = attributes[evaluation.explanation]
   return {
     kind: 'feedback',
-    row: {
-      project,
-      traceId: event.traceId,
-      stepId: /^(?!0{16})[0-9a-f]{16}$/.test(event.spanId) ? event.spanId : '',
-      name,
-      value,
-      comment: typeof explanation === 'string' ? explanation : '',
-      source: event.scope.name || 'evaluation',
-      at: timeOf(event.timeUnixNano),
+    said: {
+      row: {
+        project,
+        traceId: event.traceId,
+        stepId: /^(?!0{16})[0-9a-f]{16}$/.test(event.spanId) ? event.spanId : '',
+        name,
+        value,
+        comment: typeof explanation === 'string' ? explanation : '',
+        source: event.scope.name || 'evaluation',
+        at: timeOf(event.timeUnixNano),
+      },
+      resource: event.resource,
     },
   }
 }

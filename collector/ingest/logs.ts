@@ -1,6 +1,5 @@
 // OTLP's ExportLogsServiceRequest. Homeground keeps no logs: evaluation events become feedback, all other records are taken and let go.
-import type { FeedbackRow } from '@homeground/sdk/trace'
-import { type EventRecord, feedbackOfEvent } from './evaluation-feedback.ts'
+import { type EventFeedback, type EventRecord, feedbackOfEvent } from './evaluation-feedback.ts'
 import { attributesOf, field, integer, type JsonObject, jsonId, list, text, walkJsonExport } from './otlp-json.ts'
 import { emptyAttributes, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
 import type { Rejection } from './types.ts'
@@ -10,7 +9,7 @@ import type { WireReader } from './wire-reader.ts'
 const recordTag = { time: 9, attribute: 50, traceId: 74, spanId: 82, observed: 89, eventName: 98 } as const
 
 export interface DecodedLogs {
-  feedback: FeedbackRow[]
+  feedback: EventFeedback[]
   rejected: Rejection[]
 }
 
@@ -39,7 +38,7 @@ export function decodeJsonLogs(json: string): DecodedLogs {
 
 function sort(event: EventRecord, into: DecodedLogs): void {
   const outcome = feedbackOfEvent(event)
-  if (outcome.kind === 'feedback') into.feedback.push(outcome.row)
+  if (outcome.kind === 'feedback') into.feedback.push(outcome.said)
   else if (outcome.kind === 'rejected') into.rejected.push({ reason: outcome.reason })
 }
 

@@ -12,7 +12,8 @@ export const otlpJson: Importer = {
     // Spans of one trace may stand in several requests: it is counted where it is first seen.
     const seen = new Set<string>()
     for await (const { text, place } of requests(file)) {
-      const { rows, feedback } = decoded(text, place)
+      const { rows, feedback: said } = decoded(text, place)
+      const feedback = said.map(({ row }) => row)
       const project = settings.project
       const kept =
         project === undefined

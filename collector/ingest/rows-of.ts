@@ -1,13 +1,13 @@
 // From a decoded request to rows: each span is normalised by itself, so that one that cannot be read costs nobody else.
-import { type FeedbackRow, normaliseSpan, type SpanRow } from '@homeground/sdk/trace'
+import { normaliseSpan, type SpanRow } from '@homeground/sdk/trace'
 import { longestProject } from './check-span.ts'
-import { feedbackOfEvent } from './evaluation-feedback.ts'
+import { type EventFeedback, feedbackOfEvent } from './evaluation-feedback.ts'
 import type { DecodedSpans, Rejection } from './types.ts'
 
 /** Rows of the good spans, feedback from the evaluation events on them, and all refusals. */
-export function rowsOf(decoded: DecodedSpans): { rows: SpanRow[]; feedback: FeedbackRow[]; rejected: Rejection[] } {
+export function rowsOf(decoded: DecodedSpans): { rows: SpanRow[]; feedback: EventFeedback[]; rejected: Rejection[] } {
   const rows: SpanRow[] = []
-  const feedback: FeedbackRow[] = []
+  const feedback: EventFeedback[] = []
   const rejected = [...decoded.rejected]
   for (const span of decoded.spans) {
     try {
@@ -23,7 +23,7 @@ export function rowsOf(decoded: DecodedSpans): { rows: SpanRow[]; feedback: Feed
     }
     for (const event of span.events) {
       const outcome = feedbackOfEvent({ ...event, traceId: span.traceId, spanId: span.spanId, resource: span.resource, scope: span.scope })
-      if (outcome.kind === 'feedback') feedback.push(outcome.row)
+      if (outcome.kind === 'feedback') feedback.push(outcome.said)
     }
   }
   return { rows, feedback, rejected }

@@ -1,4 +1,5 @@
-// Which dead letters are about somebody who is to be forgotten. They are looked through as text, since many a letter is one because nothing can be read of it.
+// Which dead letters are about somebody who is to be forgotten. A letter's rows are asked where they can be read; many a letter is one because nothing can be read of
+// it, and that is looked through as text.
 import type { DeadLetter } from './dead-letter.ts'
 
 export interface LetterSubject {
@@ -9,17 +10,45 @@ export interface LetterSubject {
   traces: readonly string[]
 }
 
+/** What a letter says of a name: whether one of its rows has this value there, and whether it has that name at all. */
+interface Says {
+  has(name: Name, value: string): boolean
+  names(name: Name): boolean
+}
+type Name = 'project' | 'user' | 'session'
+
 /** Letters of other projects never: a letter that names none is taken by its trace alone. */
 export function lettersAbout<Letter extends Pick<DeadLetter, 'trace' | 'value'>>(
   letters: readonly Letter[],
   subject: LetterSubject,
 ): Letter[] {
   const { project, user, session } = subject
-  const inProject = letters.filter(({ value }) => value.includes(member('project', project)) || !value.includes('"project":'))
-  const marks = [...(user === undefined ? [] : [member('user', user)]), ...(session === undefined ? [] : [member('session', session)])]
-  const named = inProject.filter(({ value }) => marks.some((mark) => value.includes(mark)))
-  const traces = new Set([...subject.traces, ...named.map(({ trace }) => trace)])
-  return inProject.filter(({ trace }) => traces.has(trace))
+  const inProject = letters
+    .map((letter) => ({ letter, says: readLetter(letter.value) }))
+    .filter(({ says }) => says.has('project', project) || !says.names('project'))
+  const named = inProject.filter(
+    ({ says }) => (user !== undefined && says.has('user', user)) || (session !== undefined && says.has('session', session)),
+  )
+  const traces = new Set([...subject.traces, ...named.map(({ letter }) => letter.trace)])
+  return inProject.map(({ letter }) => letter).filter(({ trace }) => traces.has(trace))
+}
+
+function readLetter(value: Buffer): Says {
+  const rows = rowsOf(value)
+  if (rows !== undefined)
+    return { has: (name, wanted) => rows.some((row) => row[name] === wanted), names: (name) => rows.some((row) => name in row) }
+  return { has: (name, wanted) => value.includes(member(name, wanted)), names: (name) => value.includes(`${JSON.stringify(name)}:`) }
+}
+
+/** Undefined where the value is not some rows. What a row says of itself counts: a tag or an attribute may have any name, `project` too. */
+function rowsOf(value: Buffer): Partial<Record<Name, unknown>>[] | undefined {
+  try {
+    const { rows } = JSON.parse(value.toString('utf8'))
+    if (!Array.isArray(rows)) return undefined
+    return rows.every((row) => typeof row === 'object' && row !== null && !Array.isArray(row)) ? rows : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** As a row's JSON has it. What quotes it within a body has its quotation marks escaped. */

@@ -7,7 +7,7 @@ import type { Outgoing } from './publisher.ts'
 export type Payload = { kind: 'spans'; rows: ReceivedSpanRow[] } | { kind: 'feedback'; rows: ReceivedFeedbackRow[] }
 
 /**
- * Rows as values, keyed by trace, of at most `maxBytes`, rows of a trace together and in order; a row that is larger than that has a larger value to itself.
+ * Rows as values, keyed by trace, of at most `maxBytes`, rows of a trace and project together and in order; a row that is larger than that has a larger value to itself.
  * `version`: microseconds since the epoch, larger at each call.
  */
 export function encodeRows(
@@ -18,21 +18,23 @@ export function encodeRows(
 ): Outgoing[] {
   const head = `{"format":1,"kind":"${kind}","rows":[`
   const encoded: Outgoing[] = []
-  const open = new Map<string, { texts: string[]; bytes: number }>()
+  // By trace and project: a letter that is dropped for one project must hold nothing of another.
+  const open = new Map<string, { trace: string; texts: string[]; bytes: number }>()
   const finish = (trace: string, texts: string[]) => encoded.push({ key: trace, value: Buffer.from(`${head}${texts.join(',')}]}`) })
   for (const row of rows) {
     const text = rowText(row, version)
     const bytes = Buffer.byteLength(text) + 1
-    const waiting = open.get(row.traceId)
+    const together = row.traceId + row.project
+    const waiting = open.get(together)
     if (waiting !== undefined && waiting.bytes + bytes <= maxBytes) {
       waiting.texts.push(text)
       waiting.bytes += bytes
       continue
     }
     if (waiting !== undefined) finish(row.traceId, waiting.texts)
-    open.set(row.traceId, { texts: [text], bytes: head.length + 2 + bytes })
+    open.set(together, { trace: row.traceId, texts: [text], bytes: head.length + 2 + bytes })
   }
-  for (const [trace, { texts }] of open) finish(trace, texts)
+  for (const { trace, texts } of open.values()) finish(trace, texts)
   return encoded
 }
 

@@ -104,6 +104,33 @@ test('a key for one project makes rows of that project alone', async () => {
   expect(feedback.map(({ project }) => project)).toEqual(['shop'])
 })
 
+test('an evaluation is of the key’s project too: one that names another is refused, whether a log record or a span brings it', async () => {
+  const { text } = createKey(file, { name: 'a', project: 'shop', rights: ['ingest'] })
+  const url = await start()
+  const attribute = (key: string, value: string) => ({ key, value: { stringValue: value } })
+  const evaluation = { attributes: [attribute('gen_ai.evaluation.name', 'tone'), attribute('gen_ai.evaluation.score.label', 'kind')] }
+  const ids = { traceId: traceId(1), spanId: spanId(1) }
+  const resource = (project: string) => ({ resource: { attributes: [attribute('homeground.project', project)] } })
+  const send = async (route: string, value: object) => {
+    const headers = { 'content-type': 'application/json', ...bearer(text) }
+    return await (await fetch(`${url}/v1/${route}`, { method: 'POST', headers, body: JSON.stringify(value) })).json()
+  }
+  const logRecords = [{ ...ids, eventName: 'gen_ai.evaluation.result', ...evaluation }]
+  const logs = (project: string) => ({ resourceLogs: [{ ...resource(project), scopeLogs: [{ logRecords }] }] })
+  const spans = [{ ...ids, startTimeUnixNano: '1', endTimeUnixNano: '2', events: [{ name: 'gen_ai.evaluation.result', ...evaluation }] }]
+  const traces = (project: string) => ({ resourceSpans: [{ ...resource(project), scopeSpans: [{ spans }] }] })
+  const errorMessage = '1 refused: the key is for another project (1)'
+  expect(await send('logs', logs('bank'))).toEqual({ partialSuccess: { rejectedLogRecords: '1', errorMessage } })
+  expect(await send('traces', traces('bank'))).toEqual({ partialSuccess: { rejectedSpans: '1', errorMessage } })
+  expect([await send('logs', logs('shop')), await send('logs', logs('')), await send('traces', traces('shop'))]).toEqual([{}, {}, {}])
+  expect(feedback.map(({ project, name }) => [project, name])).toEqual([
+    ['shop', 'tone'],
+    ['shop', 'tone'],
+    ['shop', 'tone'],
+  ])
+  expect(rows.map(({ project }) => project)).toEqual(['shop'])
+})
+
 test('reading needs the right to read, and reads its own project alone', async () => {
   const writer = createKey(file, { name: 'w', project: 'shop', rights: ['ingest'] }).text
   const reader = createKey(file, { name: 'r', project: 'shop', rights: ['read'] }).text
