@@ -117,11 +117,14 @@ class Recording {
     })
     // Read on each call: a test or an instrumentation may have set the global since.
     const live: Fetch = (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given)
-    const recording = recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
+    let recording: Fetch | undefined
     return {
       enabled: true,
       wrap: (client) => wrapClient(client, recorder, settings.maxBodyBytes),
-      fetch: recording,
+      get fetch() {
+        recording ??= recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
+        return recording
+      },
       agent: (name, fn, options = {}) => recordAgent(recorder, name, fn, options),
       tool: (options) => {
         const tool = recordTool(recorder, options)

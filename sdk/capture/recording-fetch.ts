@@ -28,8 +28,10 @@ export interface RecordingFetchOptions {
 }
 
 export function recordingFetch(inner: Fetch, recorder: Recorder, options: RecordingFetchOptions): Fetch {
-  // A fetch of the product's own may call a recording one.
-  const mayNest = options.every && inner !== unrecorded(globalThis.fetch)
+  runStorage.recordingFetches = (runStorage.recordingFetches ?? 0) + 1
+  const ownFetch = options.every && inner !== unrecorded(globalThis.fetch)
+  // A fetch of the product's own may call another one that records. Without need no frame is run: before Node 24 the first one slows every promise there is.
+  const mayNest = (): boolean => ownFetch && (runStorage.recordingFetches ?? 0) > 1
   function fetch(this: unknown, ...given: Parameters<Fetch>): Promise<Response> {
     const [input, init] = given
     const pass = (): Promise<Response> => Reflect.apply(inner, this, given)
@@ -40,7 +42,7 @@ export function recordingFetch(inner: Fetch, recorder: Recorder, options: Record
     const call = recorder.guard(() => new ModelCall(recorder, request, options.maxBodyBytes), undefined)
     if (call === undefined) return pass()
     const { body } = request
-    const send = mayNest && body !== undefined ? () => runStorage.run({ ...(frame ?? { agents: [] }), sending: body }, pass) : pass
+    const send = body !== undefined && mayNest() ? () => runStorage.run({ ...(frame ?? { agents: [] }), sending: body }, pass) : pass
     const promise = once(
       attempt(
         () => (frame?.replay === undefined ? send() : replayed(frame.replay, frame.agents, request, headersOf(input, init), send)),

@@ -59,6 +59,8 @@ export interface RunStorage extends AsyncLocalStorage<Frame> {
   readonly instances: Set<SdkInstance>
   /** The frame of all work that has none: in a process that belongs to a replay as a whole. */
   outermost: Frame | undefined
+  /** How many fetches were made that record: one alone has no other to call. */
+  recordingFetches?: number
 }
 
 const key = Symbol.for('@homeground/sdk/seam@1')

@@ -124,6 +124,24 @@ describe('a product in a process of its own', () => {
     expect(typeof spans[0]?.startTimeUnixNano).toBe('bigint')
   })
 
+  it('runs no frame for a client with a fetch of its own, unless that may call another recording one', async () => {
+    const ended = await product(
+      `
+      import { homeground } from ${JSON.stringify(copySdk('sdk-frames'))}
+      const hg = homeground({ project: 'shop', exporter: { export: () => undefined } })
+      const storage = globalThis[Symbol.for('@homeground/sdk/seam@1')]
+      const framed = []
+      const client = hg.wrap({ fetch: async () => (framed.push(storage.getStore() !== undefined), Response.json({ id: 'a' })) })
+      const call = () => client.fetch('http://model.invalid/v1/chat/completions', { method: 'POST', body: '{"model":"m"}' })
+      await call()
+      hg.fetch
+      await call()
+      console.log(JSON.stringify(framed))`,
+      {},
+    )
+    expect(ended).toEqual({ code: 0, printed: '[false,true]\n', said: '' })
+  })
+
   it('does not start where nobody answers', async () => {
     const ended = await product(productSource(), { HOMEGROUND_REPLAY_URL: 'http://127.0.0.1:9' })
     expect(ended.code).toBe(1)
