@@ -9,7 +9,7 @@ from ..encode import Encoded, encode_rows
 from ..model import adapter_for, load_model
 from ..prepared import Prepared
 from .arguments import shared_arguments
-from .shared_prefix import SharedPrefixCollator
+from .shared_prefix import SharedPrefixCollator, attend_by_row
 from .trained_positions import score_trained_positions
 
 
@@ -20,6 +20,8 @@ def build(prepared: Prepared) -> SFTTrainer:
     validation = encode(prepared, prepared.validation, "validation") if prepared.validation else None
     prepared.check_memory(max(len(row.input_ids) for row in train))
     model, adapter = adapter_for(load_model(prepared.folder, settings, prepared.device), settings)
+    if shares_prefix(prepared):
+        attend_by_row(model)
     arguments = SFTConfig(
         **shared_arguments(settings, prepared.shape, prepared.device, evaluates=validation is not None),
         # Rows come with ids and labels: exact, and nothing vanishes on the way.
@@ -32,7 +34,7 @@ def build(prepared: Prepared) -> SFTTrainer:
         train_dataset=dataset(train),
         eval_dataset=None if validation is None else dataset(validation),
         processing_class=tokenizer,
-        data_collator=SharedPrefixCollator(next(model.parameters()).dtype) if shares_prefix(prepared) else None,
+        data_collator=SharedPrefixCollator() if shares_prefix(prepared) else None,
         peft_config=adapter,
         callbacks=[prepared.follower],
     )
@@ -42,7 +44,7 @@ def build(prepared: Prepared) -> SFTTrainer:
 
 
 def shares_prefix(prepared: Prepared) -> bool:
-    """Only where it is asked for: its attention mask keeps torch from the fastest attention, and takes memory with the square of the batch's length."""
+    """Only where it is asked for: rows that have little in common gain nothing, and a model needs torch's own attention for it."""
     optimizer = prepared.settings.optimizer
     return optimizer.per_device_batch > 1 and optimizer.share_prefix == "on"
 

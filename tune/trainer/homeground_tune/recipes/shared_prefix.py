@@ -1,30 +1,32 @@
 """Rows of one product begin alike: the same instructions, the same tools. A batch computes that beginning once.
 
-The rows' remainders stand one after another behind the common prefix, each at its own positions, and an attention mask lets each see the prefix
-and itself only. Loss and gradients are those of the padded batch.
+The rows' remainders stand one after another behind the common prefix, each at its own positions, and each sees the prefix and itself only: where the
+attention is computed, prefix and remainder are put together again, row by row, so that the fast causal kernels serve and no mask of the square of the
+length is held. Loss and gradients are those of the padded batch.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 UNTRAINED = -100
+NAME = "homeground_shared_prefix"
+# Whose a token is; what follows is numbered from 0.
+PREFIX = -1
 
 
-@dataclass
 class SharedPrefixCollator:
-    """Turns a batch of `{input_ids, labels}` into one sequence. Needs an attention that takes a mask of four dimensions (sdpa, eager)."""
-
-    dtype: torch.dtype = torch.float32
+    """Turns a batch of `{input_ids, labels}` into one sequence, for a model with `attend_by_row`."""
 
     def __call__(self, rows: list[dict]) -> dict[str, torch.Tensor]:
         prefix = common_prefix(rows)
         ids = list(rows[0]["input_ids"][:prefix])
         labels = [UNTRAINED] * prefix
         positions = list(range(prefix))
-        owners = [-1] * prefix
+        owners = [PREFIX] * prefix
         for number, row in enumerate(rows):
             rest = row["input_ids"][prefix:]
             ids += rest
@@ -36,7 +38,8 @@ class SharedPrefixCollator:
             "input_ids": torch.tensor([ids]),
             "labels": torch.tensor([labels]),
             "position_ids": torch.tensor([positions]),
-            "attention_mask": tree_mask(torch.tensor(owners), self.dtype),
+            # A mask of four dimensions reaches the attention as it is.
+            "attention_mask": torch.tensor(owners)[None, None, None],
         }
 
 
@@ -50,10 +53,25 @@ def common_prefix(rows: list[dict]) -> int:
     return max(0, min(length, trained - 1))
 
 
-def tree_mask(owners: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """(1, 1, n, n), 0 where a token sees another and the lowest number where it does not."""
-    n = len(owners)
-    before = torch.arange(n)[:, None] >= torch.arange(n)[None, :]
-    visible = before & ((owners[None, :] == -1) | (owners[:, None] == owners[None, :]))
-    mask = torch.zeros(n, n, dtype=dtype).masked_fill_(~visible, torch.finfo(dtype).min)
-    return mask[None, None]
+def attend_by_row(model) -> None:
+    """Lets a model with torch's scaled-dot-product attention read what the collator makes; other batches are computed as before."""
+    AttentionInterface.register(NAME, shared_prefix_attention)
+    AttentionMaskInterface.register(NAME, sdpa_mask)
+    model.set_attn_implementation(NAME)
+
+
+def shared_prefix_attention(module, query, key, value, attention_mask, **named) -> tuple[torch.Tensor, None]:
+    """`attention_mask`: (1, 1, 1, tokens), whose each token is; anything else is a mask."""
+    if attention_mask is None or attention_mask.dtype != torch.int64:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **named)
+    values, lengths = attention_mask.flatten().unique_consecutive(return_counts=True)
+    prefix, *rests = lengths.tolist() if values[0] == PREFIX else [0, *lengths.tolist()]
+    outputs: list[torch.Tensor] = []
+    start = prefix
+    for rest in rests:
+        # The prefix asks again beside each row: a little more to compute, and the whole is plainly causal.
+        q, k, v = (torch.cat([each[:, :, :prefix], each[:, :, start : start + rest]], dim=2) for each in (query, key, value))
+        output, _ = sdpa_attention_forward(module, q, k, v, None, **{**named, "is_causal": True})
+        outputs.append(output if start == prefix else output[:, prefix:])
+        start += rest
+    return torch.cat(outputs, dim=1), None
