@@ -108,9 +108,13 @@ class Recording {
     this.remote = this.joinReplay()
     runStorage.instances.add(instance)
     const forget = atProcessEnd({
-      idle: () => void this.flush(settings.exportTimeoutMs),
+      idle: () => {
+        recorder.leaveOpen()
+        void this.flush(settings.exportTimeoutMs)
+      },
       exit: () => {
         if (this.spool === undefined) return
+        recorder.leaveOpen()
         recorder.drain()
         this.spool.keep()
       },
@@ -183,6 +187,7 @@ class Recording {
   }
 
   private async shutdown(timeoutMs: number): Promise<void> {
+    this.recorder.leaveOpen()
     this.recorder.drain()
     await this.remote?.flush()
     await this.sink.shutdown(timeoutMs)

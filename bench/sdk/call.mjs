@@ -1,10 +1,10 @@
-// One client in a process of its own, which makes calls when its parent says so: `fork('call.mjs', [PEER, 'plain' | 'stream', UPSTREAM_URL, SINK_URL])`. Answers
-// `{ calls }` when so many are made and flushed, with the CPU that it has used since its last turn: what goes on between turns belongs to the next one.
+// One client in a process of its own: `node call.mjs PEER 'plain'|'stream' WARM_UP CALLS UPSTREAM_URL SINK_URL`. Makes the calls and flushes; prints what a call took, with
+// all threads of the process and the whole export, as one line of JSON.
 import { setTimeout } from 'node:timers/promises'
 import { instrument } from './peers.mjs'
 
-const [name, mode, upstream, sink] = process.argv.slice(2)
-const { wrap, flush, stats } = await instrument(name, sink)
+const [name, mode, warmUp, calls, upstream, sink] = process.argv.slice(2)
+const { wrap, flush, stats, around } = await instrument(name, sink)
 const { default: OpenAI } = await import('openai')
 // Over real sockets, as a user has it.
 const client = wrap(new OpenAI({ apiKey: 'x', baseURL: `${upstream}/v1`, maxRetries: 0 }))
@@ -16,7 +16,9 @@ const messages = [
 const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }
 const tools = [{ type: 'function', function: { name: 'search', description: 'search orders', parameters } }]
 
-async function one() {
+const one = around?.(ask) ?? ask
+
+async function ask() {
   if (mode === 'plain') {
     await client.chat.completions.create({ model: 'gpt-4o', messages, tools })
     return
@@ -44,21 +46,21 @@ async function many(times) {
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** One peer's flush rests for seconds: nobody waits for that, and what it does later belongs to its next turn. */
-const maxFlushMs = 300
+/** One peer's flush rests for seconds: nobody waits for that. */
+const maxFlushMs = 1000
+const flushed = () => Promise.race([flush(), setTimeout(maxFlushMs)])
 
-let cpu = process.cpuUsage()
-process.on('message', async ({ calls }) => {
-  const start = performance.now()
-  await many(calls)
-  const wallMicros = (performance.now() - start) * 1000
-  await Promise.race([flush(), setTimeout(maxFlushMs)])
-  const exported = stats?.()
-  if (exported !== undefined && exported.dropped + exported.rejected + exported.internalErrors > 0)
-    throw new Error(`spans were lost: ${JSON.stringify(exported)}`)
-  const { user, system } = process.cpuUsage(cpu)
-  cpu = process.cpuUsage()
-  process.send({ wallMicros: wallMicros / calls, cpuMicros: (user + system) / calls, rssMiB: process.memoryUsage().rss / 2 ** 20 })
-})
-process.on('disconnect', () => process.exit(0))
-process.send('ready')
+await many(Number(warmUp))
+await flushed()
+const cpu = process.cpuUsage()
+const start = performance.now()
+await many(Number(calls))
+const wallMicros = (performance.now() - start) * 1000
+await flushed()
+const { user, system } = process.cpuUsage(cpu)
+const exported = stats?.()
+if (exported !== undefined && exported.dropped + exported.rejected + exported.internalErrors > 0)
+  throw new Error(`spans were lost: ${JSON.stringify(exported)}`)
+const line = { wallMicros: wallMicros / calls, cpuMicros: (user + system) / calls, rssMiB: process.memoryUsage().rss / 2 ** 20 }
+// Some peers leave timers behind.
+process.stdout.write(`${JSON.stringify(line)}\n`, () => process.exit(0))

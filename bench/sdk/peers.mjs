@@ -1,4 +1,5 @@
-// How each peer, and ours, is switched on: as its own documentation says. Each gives `wrap(client)` and `flush()`.
+// How each peer, and ours, is switched on: as its own documentation says. Each gives `wrap(client)` and `flush()`; `homeground.agent`
+// makes each call in an agent's run, by its `around`.
 
 export const peers = ['traceloop', 'openinference', 'langfuse', 'langsmith', 'braintrust']
 
@@ -6,10 +7,12 @@ export async function instrument(name, sink) {
   switch (name) {
     case 'none':
       return { wrap: (client) => client, flush: async () => undefined }
-    case 'homeground': {
+    case 'homeground':
+    case 'homeground.agent': {
       const { homeground } = await import('../../sdk/dist/index.js')
       const hg = homeground({ project: 'bench', endpoint: sink })
-      return { wrap: (client) => hg.wrap(client), flush: () => hg.flush(), stats: () => hg.stats() }
+      const ours = { wrap: (client) => hg.wrap(client), flush: () => hg.flush(), stats: () => hg.stats() }
+      return name === 'homeground' ? ours : { ...ours, around: (call) => hg.agent('bench', call) }
     }
     case 'traceloop': {
       const traceloop = await import('@traceloop/node-server-sdk')

@@ -1,14 +1,10 @@
-// What recording costs a product, beside five peers: CPU a call including the export, over real sockets, less that of the bare client. Each client is a process
-// of its own, and all are treated alike:
-// - Warm: CPU a call falls to a third within the first 3,000 calls of a process, while the compiler works, and rises again when V8 throws away the code of a
-//   process that rests: they take turns before the first round too, and keep their code. A product in use does the same.
-// - In a round the clients take turns (bare, ours, each peer, bare, …), several each; a turn ends with a flush, so that it holds the export of its own calls, at a
-//   size at which exporters send anyway. All threads of the process count, with what they did since its last turn.
-// - A round's figure is its middle turn: what else the machine does falls upon single turns, always on top. The mean of all turns stands beside it, so that a
-//   cost that comes seldom, like a full garbage collection, is seen. Then the median of the rounds.
-// `--rounds N`, `--plain CALLS`, `--stream CALLS` (a round's; 0 leaves it out), `--only a,b`, `--raw FILE` (each turn's figures, as JSON).
+// What recording costs a product, beside five peers: CPU a call including the export, over real sockets, less that of the bare client. In each round the bare
+// client, ours and each peer have a process of their own, one after the other (call.mjs): it makes calls until its code is warm, then those that are counted. A figure is the
+// median of the rounds, of what a client used more than the bare one of its round. `homeground.agent` is beside the point of the ratio: each call in a run of its own, which is a
+// second span and, before Node 24, the price of AsyncLocalStorage, that slows every promise of a process as soon as anybody uses one.
+// `--rounds N`, `--plain CALLS`, `--stream CALLS` (a process's; 0 leaves it out), `--only a,b`, `--raw FILE` (each process's figures, as JSON).
 // Then what a caller waits for longer (latency.mjs), how long the import takes, and what is installed.
-import { execFileSync, fork, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,8 +15,8 @@ const folder = path.dirname(fileURLToPath(import.meta.url))
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
-    plain: { type: 'string', default: '1500' },
-    stream: { type: 'string', default: '128' },
+    plain: { type: 'string', default: '3000' },
+    stream: { type: 'string', default: '256' },
     only: { type: 'string' },
     raw: { type: 'string' },
   },
@@ -35,13 +31,13 @@ process.on('exit', () => {
 const upstream = await serve('upstream.mjs')
 const sink = await serve('sink.mjs')
 const chosen = options.only?.split(',') ?? peers
-const names = ['none', 'homeground', ...chosen]
+const names = ['none', 'homeground', 'homeground.agent', ...chosen]
 const result = {}
 const raw = {}
 for (const mode of ['plain', 'stream']) {
   const calls = Number(options[mode])
   if (calls === 0) continue
-  raw[mode] = await measure(mode, calls)
+  raw[mode] = measure(mode, calls)
   Object.assign(result, report(mode, raw[mode]))
   if (options.raw !== undefined) fs.writeFileSync(options.raw, JSON.stringify(raw))
 }
@@ -121,81 +117,41 @@ async function serve(file) {
   return `http://127.0.0.1:${port}`
 }
 
-/** By client and round, its turns. */
-async function measure(mode, calls) {
-  const warmUp = mode === 'plain' ? 3000 : 256
-  const atATime = mode === 'plain' ? 250 : 32
-  const clients = []
-  for (const name of names) {
-    const child = fork(path.join(folder, 'call.mjs'), [name, mode, upstream, sink], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // A process that rests while the others have their turns would throw its code away, and compile it again in each of its own.
-      execArgv: ['--no-flush-bytecode'],
-    })
-    children.push(child)
-    child.once('exit', (code) => {
-      if (code === 0) return
-      process.stderr.write(`${name}, ${mode}: ended with ${code}\n`)
-      process.exit(1)
-    })
-    await new Promise((resolve) => child.once('message', resolve))
-    clients.push({ name, child, rounds: [] })
-  }
-  const turns = async (count, round) => {
-    for (let made = 0; made < count; made += atATime) {
-      for (const { child, rounds } of clients) {
-        const turn = await ask(child, { calls: atATime })
-        if (round !== undefined) rounds[round].push(turn)
-      }
+/** By client, the figures of each round. */
+function measure(mode, calls) {
+  const warmUp = mode === 'plain' ? 2000 : 96
+  const rounds = Object.fromEntries(names.map((name) => [name, []]))
+  for (let round = 1; round <= Number(options.rounds); round += 1) {
+    for (const name of names) {
+      const given = [path.join(folder, 'call.mjs'), name, mode, String(warmUp), String(calls), upstream, sink]
+      const run = spawnSync(process.execPath, given, { encoding: 'utf8' })
+      if (run.status !== 0) throw new Error(`${name}, ${mode}: ended with ${run.status ?? run.signal}: ${run.stderr}`)
+      // Some peers print.
+      rounds[name].push(JSON.parse(run.stdout.trim().split('\n').at(-1)))
     }
+    process.stderr.write(`${mode}: round ${round} of ${options.rounds}\n`)
   }
-  await turns(warmUp)
-  for (let round = 0; round < Number(options.rounds); round += 1) {
-    for (const { rounds } of clients) rounds.push([])
-    await turns(calls, round)
-    process.stderr.write(`${mode}: round ${round + 1} of ${options.rounds}\n`)
-  }
-  for (const { child } of clients) child.disconnect()
-  return Object.fromEntries(clients.map(({ name, rounds }) => [name, rounds]))
-}
-
-function ask(child, message) {
-  return new Promise((resolve) => {
-    child.once('message', resolve)
-    child.send(message)
-  })
+  return rounds
 }
 
 /** Prints the table; gives ours over the best peer, in added CPU. */
 function report(mode, rounds) {
-  const figure = (name, field, ofTurns) => rounds[name].map((turns) => ofTurns(turns.map((turn) => turn[field])))
-  const added = (name, ofTurns) => {
-    const bare = figure('none', 'cpuMicros', ofTurns)
-    return median(figure(name, 'cpuMicros', ofTurns).map((cpu, round) => cpu - bare[round]))
-  }
+  const middle = (name, figure) => median(rounds[name].map(figure))
   const rows = names.map((name) => ({
     name,
-    added: added(name, median),
-    addedMean: added(name, mean),
-    cpu: median(figure(name, 'cpuMicros', median)),
-    wall: median(figure(name, 'wallMicros', median)),
-    rss: median(figure(name, 'rssMiB', median)),
+    added: middle(name, ({ cpuMicros }, round) => cpuMicros - rounds.none[round].cpuMicros),
+    cpu: middle(name, ({ cpuMicros }) => cpuMicros),
+    wall: middle(name, ({ wallMicros }) => wallMicros),
+    rss: middle(name, ({ rssMiB }) => rssMiB),
   }))
   process.stdout.write(`\n${mode}: microseconds a call, median of ${options.rounds} rounds of ${options[mode]} calls\n`)
   const line = (...cells) =>
-    process.stdout.write(`${cells.map((cell, column) => (column === 0 ? cell.padEnd(16) : cell.padStart(12))).join('')}\n`)
-  line('client', 'added CPU', 'in the mean', 'CPU', 'wall', 'MiB')
+    process.stdout.write(`${cells.map((cell, column) => (column === 0 ? cell.padEnd(18) : cell.padStart(12))).join('')}\n`)
+  line('client', 'added CPU', 'CPU', 'wall', 'MiB')
   for (const { name, ...figures } of rows) line(name, ...Object.values(figures).map((value) => value.toFixed(0)))
-  const ratio = (field) => {
-    const best = Math.min(...rows.filter(({ name }) => chosen.includes(name)).map((row) => row[field]))
-    const ours = rows.find(({ name }) => name === 'homeground')?.[field] ?? Number.NaN
-    return Math.round((ours / best) * 1000) / 1000
-  }
-  return { [`${mode}Ratio`]: ratio('added'), [`${mode}MeanRatio`]: ratio('addedMean') }
-}
-
-function mean(values) {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
+  const added = (name) => rows.find((row) => row.name === name)?.added ?? Number.NaN
+  const ratio = added('homeground') / Math.min(...chosen.map(added))
+  return { [`${mode}Ratio`]: Math.round(ratio * 1000) / 1000 }
 }
 
 function median(values) {

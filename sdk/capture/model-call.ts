@@ -63,6 +63,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     this.recorder = recorder
     this.request = this.hold(request.body) ? request : { ...request, body: undefined, pendingBody: undefined }
     this.span = recorder.start(request.endpoint.operation, spanKind.client)
+    this.span.leave = () => this.end('left')
     this.collector = new ByteCollector(maxBodyBytes, recorder.bodies)
     this.maxBodyBytes = maxBodyBytes
   }

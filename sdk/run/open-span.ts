@@ -9,6 +9,9 @@ import { nodeCrypto } from './late-modules.ts'
 /** OTLP's SpanKind. */
 export const spanKind = { internal: 1, client: 3 } as const
 
+/** The error of what was at work when its recorder ended. */
+export const leftOpen = { type: 'shutdown', message: 'the process ended, or homeground was shut down, before this did' }
+
 /** A span that has begun. `attributes` may be filled until it is delivered. */
 export interface OpenSpan {
   readonly traceId: string
@@ -23,6 +26,8 @@ export interface OpenSpan {
   endMs: number | undefined
   attributes: Attributes
   error: { type: string; message: string } | undefined
+  /** Ends it with what is known, where its work outlives the recorder. @default it ends with `leftOpen` */
+  leave?: () => void
 }
 
 /** What leaves the process of a span that has ended. Without `content`, errors go without their messages, and long values of variants (prompts) as digests. */

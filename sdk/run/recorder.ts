@@ -3,6 +3,7 @@
 import { setImmediate, setTimeout } from 'node:timers'
 import type { SpanSink } from '../export/sink.ts'
 import type { Redaction } from '../privacy/redaction.ts'
+import { homeground } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
 import type { Attributes, SpanRecord } from '../trace/span.ts'
 import { ByteBudget } from './byte-budget.ts'
@@ -10,11 +11,13 @@ import type { Clock } from './clock.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { activeHostSpan, diag, type StartedHostSpan } from './host-telemetry.ts'
 import type { Ids } from './ids.ts'
-import { endHostSpan, type OpenSpan, spanRecord } from './open-span.ts'
+import { endHostSpan, leftOpen, type OpenSpan, spanRecord } from './open-span.ts'
 import type { Stats } from './stats.ts'
 
 /** How long ended spans wait for company before they are put together. */
 const gatherMs = 20
+/** So many spans that have not ended are known, to be recorded when the process ends before them; what never ends must not fill the memory. */
+const maxKnownOpen = 10_000
 /** How long putting spans together may hold up the product's own work at a time. */
 const turnMs = 2
 
@@ -45,6 +48,7 @@ export class Recorder {
   readonly bodies: ByteBudget
   /** After its `shutdown()`. */
   over = false
+  private readonly open = new Set<OpenSpan>()
   private jobs: (() => void)[] = []
   private scheduled = false
 
@@ -64,7 +68,7 @@ export class Recorder {
     const hostSpan =
       this.options.tracer !== undefined && frame?.replay === undefined ? this.options.tracer.startSpan(name, kind) : undefined
     stats.openSpans += 1
-    return {
+    const span: OpenSpan = {
       traceId: hostSpan?.spanContext().traceId ?? frame?.traceId ?? host?.traceId ?? ids.traceId(),
       spanId: hostSpan?.spanContext().spanId ?? frame?.replay?.state.spanId?.() ?? ids.spanId(),
       parentSpanId: frame?.traceId === undefined ? host?.spanId : frame.spanId,
@@ -77,6 +81,9 @@ export class Recorder {
       attributes: {},
       error: undefined,
     }
+    // A run that is replayed belongs to the replay, which knows its end.
+    if (frame?.replay === undefined && this.open.size < maxKnownOpen) this.open.add(span)
+    return span
   }
 
   /** Ends it now; `fill` completes its attributes later, off the tick. Once a span. */
@@ -85,6 +92,7 @@ export class Recorder {
     // The wall clock may have been set back meanwhile, by a test or by the network's time.
     span.endMs = Math.max(this.now(), span.startMs)
     this.options.stats.openSpans -= 1
+    this.open.delete(span)
     this.later(() => {
       fill?.(span)
       this.deliver(span)
@@ -109,6 +117,17 @@ export class Recorder {
     else if (!this.scheduled) setTimeout(() => this.work(turnMs), gatherMs)
     else return
     this.scheduled = true
+  }
+
+  /** The process ends, or nothing will be recorded any more: spans that are open end here, partial. */
+  leaveOpen(): void {
+    for (const span of this.open)
+      this.guard(() => {
+        span.attributes[homeground.partial] = true
+        if (span.leave !== undefined) return span.leave()
+        span.error = leftOpen
+        this.end(span)
+      }, undefined)
   }
 
   /** Does everything that is waiting, now. */

@@ -6,7 +6,7 @@ import { currentFrame, enterFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { boundedText, jsonText, jsonValue } from './json-value.ts'
 import { observe } from './observe.ts'
-import { type OpenSpan, spanKind } from './open-span.ts'
+import { leftOpen, type OpenSpan, spanKind } from './open-span.ts'
 import { claimCall, serveCall } from './pairing.ts'
 import type { Recorder } from './recorder.ts'
 import type { SeamToolCall } from './seam.ts'
@@ -185,6 +185,7 @@ function run<Result>(
       fill(recorder, span, claim.callId ?? call?.callId, written ?? call?.arguments ?? claim.given, result)
     })
   }
+  span.leave = () => finish(undefined, leftOpen)
   const outcome = {
     done: (value: unknown) => finish(recorder.guard(() => (recorder.capturesContent(frame) ? jsonText(value) : undefined), undefined)),
     failed: (error: unknown) => finish(undefined, errorOf(error)),
