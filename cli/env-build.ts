@@ -10,6 +10,7 @@ import { effectSchema, type HarnessSettings, type ToolOverride, toolOverrideSche
 import { parseRubric } from '../replay/rubric/parse-rubric.ts'
 import { type EpisodeQuery, openStore } from '../store/index.ts'
 import { addSelectionOptions, type SelectionOptions, selected } from './env-selection.ts'
+import { keepHeapLean } from './lean-heap.ts'
 import { countOf, feedbackOf, splitsOf, tagOf, timeOf } from './option-values.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert, shellWord } from './terminal.ts'
@@ -90,6 +91,7 @@ export function registerBuild(env: Command): void {
     .option('--licence <NAME>', 'licence of the data, for the card')
     .option('--redacted', 'the data has been redacted, for the card')
     .action(async (name: string, options: BuildCommandOptions, command: Command) => {
+      keepHeapLean()
       const built = await build(name, options)
       process.stdout.write(wantsJson(command) ? `${JSON.stringify(summaryOf(built))}\n` : builtText(built))
     })

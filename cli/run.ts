@@ -11,6 +11,7 @@ import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay
 import type { Arm, Run } from '../replay/run/types.ts'
 import { handOut, jobPartitions } from '../replay/work/index.ts'
 import { type ArmOptions, armOf, armsOf, parametersOf } from './arms.ts'
+import { keepHeapLean } from './lean-heap.ts'
 import { countOf, dollarsOf, latencyOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
 import { runEstimateText } from './run-estimate-text.ts'
@@ -86,6 +87,7 @@ export function register(program: Command): void {
     .option('--id <ID>', "the run's id: its folder under .homeground/runs (default: by the time)", idOf)
     .option('--out <FOLDER>', 'another place for the run folder')
     .action(async (folder: string, options: RunCommandOptions, command: Command) => {
+      keepHeapLean()
       if (options.dryRun === true) {
         const estimate = await estimated(folder, options)
         process.stdout.write(wantsJson(command) ? `${JSON.stringify(estimate)}\n` : runEstimateText(estimate))

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { readPrices } from '../replay/rubric/index.ts'
 import { systemDeps } from '../replay/run/system-deps.ts'
 import { openSites, startWorker } from '../replay/work/index.ts'
+import { keepHeapLean } from './lean-heap.ts'
 import { countOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
 import { wantsJson } from './store-options.ts'
@@ -32,6 +33,7 @@ export function register(program: Command): void {
     .addOption(new Option('--cache-share <WHICH>', 'any: one answer for all repeats').choices(['repeat', 'any']).default('repeat'))
     .option('--name <NAME>', 'what a run calls it when it complains', `${os.hostname()}/${process.pid}`)
     .action(async (options: WorkerCommandOptions, command: Command) => {
+      keepHeapLean()
       const log = pino({ level: process.env['HOMEGROUND_LOG_LEVEL'] ?? 'info', base: null }, pino.destination({ fd: 2, sync: true }))
       const stop = interruptSignal()
       const { concurrency, name, env: folders, cacheShare: share } = options

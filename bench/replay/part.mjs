@@ -1,7 +1,9 @@
 // One measurement of bench:replay in a process of its own: `node part.mjs NAME SIZE FOLDER`. Last line: JSON.
+import fs from 'node:fs'
 import path from 'node:path'
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { assembleEpisodes, expandEpisodeLine, formatEpisodeLine, JsonLinesWriter, readJsonLines, sha256Hex } from '@homeground/sdk/trace'
+import { keepHeapLean } from '../../dist/cli/lean-heap.js'
 import { buildEnvironment } from '../../dist/replay/environment/build.js'
 import { openEnvironment } from '../../dist/replay/environment/open.js'
 import { runRollouts } from '../../dist/replay/run/run-rollouts.js'
@@ -11,6 +13,9 @@ import { scriptedEndpoint } from './scripted-endpoint.mjs'
 
 const [name, sizeText, folder] = process.argv.slice(2)
 const size = Number(sizeText)
+/** Before a sweep's figure is taken: so many builds or runs of so many tasks. */
+const warmRounds = 20
+const warmTasks = 1000
 const data = path.resolve(import.meta.dirname, '../../examples/data')
 const parts = { real, spans, 'sweep-build': sweepBuild, 'sweep-run': sweepRun }
 /** What was left of the heap after each full collection: the rest of the process's memory is garbage that V8 has let lie. */
@@ -20,6 +25,8 @@ new PerformanceObserver((list) => {
     liveBytes = Math.max(liveBytes, process.memoryUsage().heapUsed)
 }).observe({ entryTypes: ['gc'] })
 
+// As the command line does.
+keepHeapLean()
 const figures = await parts[name]()
 const liveMb = Math.round(liveBytes / 2 ** 20)
 console.log(JSON.stringify({ ...figures, peakMb: Math.round(process.resourceUsage().maxRSS / 1024), liveMb }))
@@ -90,30 +97,37 @@ async function writeSpans(file) {
 }
 
 async function sweepBuild() {
+  for (let round = 0; round < warmRounds; round += 1) await buildSmall(warmTasks)
   const started = performance.now()
-  await buildEnvironment(smallEpisodes(size), {
-    name: 'small',
-    folder: path.join(folder, `small-${size}`),
-    homeground: 'bench',
-    harness: { kind: 'loop', maxSteps: 8 },
-  })
+  await buildSmall(size)
   return { seconds: since(started) }
 }
 
+async function buildSmall(tasks) {
+  const out = path.join(folder, `small-${tasks}`)
+  await buildEnvironment(smallEpisodes(tasks), { name: 'small', folder: out, homeground: 'bench', harness: { kind: 'loop', maxSteps: 8 } })
+}
+
 async function sweepRun() {
-  const environment = await openEnvironment(path.join(folder, `small-${size}`))
+  for (let round = 0; round < warmRounds; round += 1) await runSmall(warmTasks)
   const started = performance.now()
+  await runSmall(size)
+  return { seconds: since(started) }
+}
+
+async function runSmall(tasks) {
+  const environment = await openEnvironment(path.join(folder, `small-${tasks}`))
+  const out = path.join(folder, 'small-run')
   const run = await runRollouts(environment, {
     arms: [{ name: 'clerk', model: 'clerk', url: 'http://arm.invalid/v1' }],
-    folder: path.join(folder, `small-${size}-run`),
+    folder: out,
     homeground: 'bench',
     concurrency: 8,
     deps: { fetch: async (_url, { body }) => Response.json(clerk(JSON.parse(body).messages)) },
   })
-  const seconds = since(started)
-  if (run.size.done !== size) throw new Error(`${run.size.done} of ${size} rollouts`)
+  if (run.size.done !== tasks) throw new Error(`${run.size.done} of ${tasks} rollouts`)
   await environment.close()
-  return { seconds }
+  fs.rmSync(out, { recursive: true })
 }
 
 function clerk(messages) {

@@ -3,8 +3,10 @@
 //   real   the 200 recorded airline episodes, harness `loop`: the endpoint is a function that answers with what the recording says, as JSON text, so a request is
 //          written, sent, answered, read, played on the tape, recorded, scored and stored as with any endpoint, but for the wait
 //   spans  the same episodes again and again under other ids, as a file, until they hold 100,000 spans: one build
-//   sweep  made-up tasks of two model calls and one tool call: build and rollouts at each size, with the peak of the process's memory, and what of the heap was
-//          in use after full collections (0: there was none)
+//   sweep  made-up tasks of two model calls and one tool call: build and rollouts at each size, with the peak of the process's memory (resident, from its start), and
+//          what of the heap was in use after full collections (0: there was none). Each process has built or played 1,000 tasks twenty times over before: what is
+//          compared are processes whose heap has its full size, not a long run with one that ended before. What grows then is what is held for each task:
+//          `…HeldBytesPerTask`, the difference of the peaks by that of the tasks
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -28,6 +30,7 @@ try {
   })
   console.table(sweep)
   const growth = (name) => Number((sweep.at(-1)[name] / sweep[0][name]).toFixed(2))
+  const held = (name) => Math.round(((sweep.at(-1)[name] - sweep[0][name]) * 2 ** 20) / (sweep.at(-1).tasks - sweep[0].tasks))
   const result = {
     rolloutsPerSecond: real.rolloutsPerSecond,
     modelCallsPerSecond: real.modelCallsPerSecond,
@@ -35,6 +38,8 @@ try {
     peakMbPer100kSpans: spans.peakMb,
     buildMemoryGrowth: growth('buildPeakMb'),
     runMemoryGrowth: growth('runPeakMb'),
+    buildHeldBytesPerTask: held('buildPeakMb'),
+    runHeldBytesPerTask: held('runPeakMb'),
     sweep,
   }
   if (result.rolloutsPerSecond < 200 || result.buildSecondsPer100kSpans >= 60) process.exitCode = 1

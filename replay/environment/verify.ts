@@ -52,7 +52,7 @@ export interface TaskDivergence {
 export async function verifyEnvironment(environment: Environment, options: VerifyOptions = {}): Promise<Verification> {
   const ids = await chosen(environment, options)
   const deps: RolloutDeps = { ...systemDeps(), ...options.deps, ...(options.signal === undefined ? {} : { signal: options.signal }) }
-  const tasks = new TaskSource(environment, { recordings: true })
+  const tasks = new TaskSource(environment, { recordings: true, uses: 1 })
   const concurrency = Math.max(1, options.concurrency ?? 4)
   const { harness } = environment.file
   const executor = rolloutExecutor({ harness, concurrency, deps, ...(options.threads === undefined ? {} : { threads: options.threads }) })

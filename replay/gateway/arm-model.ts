@@ -3,7 +3,7 @@ import { asObject, asText, dialectOf, HomegroundError, type Json, parseJson } fr
 import type { Arm } from '../run/types.ts'
 import type { AnswerCache } from './answer-cache.ts'
 import type { ArmGate } from './arm-gate.ts'
-import { bodyText } from './body-text.ts'
+import { bodyWriter } from './body-text.ts'
 import { type EndpointDeps, type EndpointResponse, endpointOf, post } from './endpoint.ts'
 import { errorBody } from './http-answer.ts'
 import { translateRequest, translateResponse } from './translate.ts'
@@ -27,6 +27,7 @@ export function armModel(arm: Arm, deps: EndpointDeps, { gate, cache, onWait }: 
       hint: 'use openai.chat, openai.responses or anthropic.messages',
     })
   }
+  const bodyText = bodyWriter()
   return {
     async answer(request) {
       const same = request.api === spoken

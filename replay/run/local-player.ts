@@ -22,6 +22,8 @@ export interface LocalPlayerOptions {
   concurrency: number
   /** Whether an arm answers as recorded. */
   recordings: boolean
+  /** How often each task is played. @default not known */
+  plays?: number
   prices: Prices
   cache?: AnswerCacheSettings
   deps: RolloutDeps
@@ -44,7 +46,10 @@ export interface LocalPlayer {
 
 export function localPlayer(environment: Environment, options: LocalPlayerOptions): LocalPlayer {
   const { harness, concurrency, deps, prices, threads } = options
-  const tasks = new TaskSource(environment, { recordings: options.recordings })
+  const tasks = new TaskSource(environment, {
+    recordings: options.recordings,
+    ...(options.plays === undefined ? {} : { uses: options.plays }),
+  })
   const gates = new Map<string, ArmGate>()
   const onThreadDeath = (thread: number): void => {
     for (const gate of gates.values()) gate.free(thread)

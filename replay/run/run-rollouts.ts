@@ -160,6 +160,7 @@ function playersHere(environment: Environment, options: RunOptions, prices: Pric
       harness: file.harness,
       concurrency,
       recordings: file.arms.some((arm) => arm.model === 'recorded'),
+      plays: file.arms.length * file.repeats,
       prices,
       deps,
       ...(options.cache === undefined ? {} : { cache: options.cache }),

@@ -12,21 +12,29 @@ export interface TaskMaterial {
 /** Rollouts are taken in task order, so the last few tasks are all that are asked for again. */
 const kept = 64
 
+interface Kept {
+  reading: Promise<TaskMaterial>
+  /** How often it may be asked for yet. */
+  left: number
+}
+
 export class TaskSource {
   readonly #environment: Environment
   readonly #recordings: boolean
-  readonly #recent = new Map<string, Promise<TaskMaterial>>()
+  readonly #uses: number
+  readonly #recent = new Map<string, Kept>()
 
-  constructor(environment: Environment, options: { recordings: boolean }) {
+  /** `uses`: how often each task is asked for; after that it is let go. @default not known */
+  constructor(environment: Environment, options: { recordings: boolean; uses?: number }) {
     this.#environment = environment
     this.#recordings = options.recordings
+    this.#uses = options.uses ?? Number.POSITIVE_INFINITY
   }
 
   get(id: string): Promise<TaskMaterial> {
-    const recent = this.#recent.get(id)
-    if (recent !== undefined) return recent
-    const reading = this.#read(id)
-    this.#recent.set(id, reading)
+    const { reading, left } = this.#recent.get(id) ?? { reading: this.#read(id), left: this.#uses }
+    this.#recent.delete(id)
+    if (left > 1) this.#recent.set(id, { reading, left: left - 1 })
     const [oldest] = this.#recent.keys()
     if (this.#recent.size > kept && oldest !== undefined) this.#recent.delete(oldest)
     return reading
