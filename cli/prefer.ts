@@ -2,10 +2,10 @@
 import path from 'node:path'
 import { HomegroundError, JsonLinesWriter } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
-import { type JudgedPair, type Preferences, preferRun } from '../replay/compare/index.ts'
-import { systemJudgeDeps } from '../replay/rubric/index.ts'
+import { estimatePreferences, type JudgedPair, type PreferenceEstimate, type Preferences, preferRun } from '../replay/compare/index.ts'
+import { readPrices, systemJudgeDeps } from '../replay/rubric/index.ts'
 import { openRun } from '../replay/run/open-run.ts'
-import { countOf } from './option-values.ts'
+import { countOf, dollarsOf } from './option-values.ts'
 import { progressLine } from './progress.ts'
 import { runFolder } from './run-folder-option.ts'
 import { folderOption, wantsJson } from './store-options.ts'
@@ -21,6 +21,8 @@ interface PreferCommandOptions {
   instructions: string
   limit?: number
   concurrency: number
+  maxCost?: number
+  dryRun?: true
 }
 
 const everyJudgeTimeMs = 120_000
@@ -43,6 +45,8 @@ export function register(program: Command): void {
     .option('--api-key-env <NAME>', 'environment variable that holds its key')
     .option('--limit <N>', 'so many pairs at most, spread over the run', countOf)
     .option('--concurrency <N>', 'pairs at a time', countOf, 4)
+    .option('--max-cost <DOLLARS>', "begin no further pair once the judge's answers have cost so much", dollarsOf)
+    .option('--dry-run', 'print what the judge is expected to be asked and to cost, and do nothing')
     .action(async (given: string, options: PreferCommandOptions, command: Command) => {
       const json = wantsJson(command)
       const run = await openRun(runFolder(given, options.folder))
@@ -65,18 +69,27 @@ export function register(program: Command): void {
         parameters: {},
         timeoutMs: everyJudgeTimeMs,
       }
-      const { concurrency, limit } = options
+      const { concurrency, limit, maxCost } = options
+      const asked = { baseline, candidate, question, prices: readPrices(), ...(limit === undefined ? {} : { limit }) }
+      if (options.dryRun === true) {
+        const estimate = await estimatePreferences(run, asked)
+        process.stdout.write(json ? `${JSON.stringify(estimate)}\n` : estimateText(estimate))
+        return
+      }
+      let pairs = 0
       const preferences = await preferRun(
         run,
         {
-          baseline,
-          candidate,
-          question,
+          ...asked,
           concurrency,
-          ...(limit === undefined ? {} : { limit }),
+          ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
+          onEstimate: (estimate) => {
+            pairs = estimate.pairs
+            if (!json) process.stderr.write(estimateText(estimate))
+          },
           onPreference: (pair) => {
             judged.push(pair)
-            progress.show(judged.length, limit ?? run.file.tasks.length * run.file.repeats)
+            progress.show(judged.length, pairs)
           },
         },
         systemJudgeDeps,
@@ -85,9 +98,22 @@ export function register(program: Command): void {
       const file = path.join(run.folder, 'preferences.jsonl')
       await writePairs(file, judged)
       process.stdout.write(json ? `${JSON.stringify({ ...preferences, file })}\n` : preferText(preferences, judged, file))
+      if (preferences.stopped !== undefined) {
+        process.stderr.write(`stopped: --max-cost $${maxCost} is spent after ${preferences.pairs} of ${pairs} pairs\n`)
+        process.exitCode = 1
+      }
       // A judge that never answered says nothing of the arms.
       if (preferences.share === null) process.exitCode = 3
     })
+}
+
+function estimateText({ pairs, judges: { calls, inputTokens, outputTokens, costUsd } }: PreferenceEstimate): string {
+  const cost = costUsd === undefined ? 'no price is known: HOMEGROUND_PRICES may name a file that has it' : `~${dollarsText(costUsd)}`
+  return `${pairs} pairs, the judge is asked ${calls} times: ~${inputTokens}/${outputTokens} tokens, from the length of the text; ${cost}\n`
+}
+
+function dollarsText(usd: number): string {
+  return `$${usd.toFixed(usd >= 1 ? 2 : 4)}`
 }
 
 async function writePairs(file: string, judged: readonly JudgedPair[]): Promise<void> {
@@ -110,6 +136,11 @@ function preferText(found: Preferences, judged: readonly JudgedPair[], file: str
     ...(found.withoutVerdict === 0
       ? []
       : [`${found.withoutVerdict} of ${found.pairs} pairs without a verdict: ${inert(fault?.reason ?? '')}`]),
+    ...(found.judges === undefined
+      ? []
+      : [
+          `the judge answered ${found.judges.calls} times, for ${found.judges.costUsd === undefined ? 'a cost that is not known' : dollarsText(found.judges.costUsd)}`,
+        ]),
     `each pair, with the judge's reason: ${inert(file)}`,
     '',
   ].join('\n')

@@ -2,7 +2,14 @@
 export { type CompareOptions, compare } from './compare.ts'
 export { type EpisodeArm, type EpisodesSourceOptions, episodesSource, fieldValues } from './compare-episodes.ts'
 export { type CompareRunOptions, compareRun, runSource } from './compare-run.ts'
-export { type JudgedPair, type Preferences, type PreferRunOptions, preferRun } from './prefer-run.ts'
+export {
+  estimatePreferences,
+  type JudgedPair,
+  type PreferenceEstimate,
+  type Preferences,
+  type PreferRunOptions,
+  preferRun,
+} from './prefer-run.ts'
 export { type ReportFiles, writeReport, writeReportFiles } from './report/write-report.ts'
 export { scoreByFeedback } from './score-by-feedback.ts'
 export type * from './types.ts'

@@ -1,7 +1,11 @@
 // Two arms of a run by a judge that is shown both episodes of a task at once, in both orders: who is preferred how often, with an interval over sessions. No verdict of a run rests on it.
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
+import { Bill, type Billed } from '../rubric/bill.ts'
+import type { Prices } from '../rubric/cost.ts'
 import type { JudgeDeps } from '../rubric/judge/endpoint.ts'
 import { type Preference, type PreferenceQuestion, prefer } from '../rubric/judge/preference.ts'
+import { Budget } from '../run/budget.ts'
+import { Others, type OthersEstimate } from '../run/estimate-others.ts'
 import type { Rollout, Run } from '../run/types.ts'
 import { clusteredMean, interval } from './clustered-mean.ts'
 import { signTest } from './sign-test.ts'
@@ -14,6 +18,11 @@ export interface PreferRunOptions {
   concurrency?: number
   /** So many pairs at most, spread over the run. @default all */
   limit?: number
+  prices: Prices
+  /** US dollars of the judge's answers at which no further pair is begun. @default no limit */
+  maxCostUsd?: number
+  /** Shown before the judge is asked. */
+  onEstimate?(estimate: PreferenceEstimate): void
   onPreference?(pair: JudgedPair): void
 }
 
@@ -21,6 +30,15 @@ export interface JudgedPair extends Preference {
   task: string
   session: string
   repeat: number
+  /** What the judge took; absent where it did not answer. */
+  judges?: Billed
+}
+
+/** Before anybody is asked. */
+export interface PreferenceEstimate {
+  pairs: number
+  /** From the length of what the judge would be shown. */
+  judges: OthersEstimate
 }
 
 export interface Preferences {
@@ -28,6 +46,10 @@ export interface Preferences {
   candidate: string
   /** Pairs asked about. */
   pairs: number
+  /** Set where pairs are left, since the budget is spent. */
+  stopped?: 'max-cost'
+  /** What the judge took; absent where it did not answer. */
+  judges?: Billed
   wins: number
   losses: number
   ties: number
@@ -41,22 +63,63 @@ export interface Preferences {
   signTest: { wins: number; losses: number; p: number }
 }
 
-/** @throws HomegroundError not-found: an arm or a pair is not there */
+/** @throws HomegroundError not-found: an arm or a pair is not there; invalid-settings: there is a limit, and no price of the judge or no count of its tokens */
 export async function preferRun(run: Run, options: PreferRunOptions, deps: JudgeDeps): Promise<Preferences> {
-  const { baseline, candidate } = options
+  const { baseline, candidate, question, prices } = options
+  const budget = new Budget(options.maxCostUsd, { arms: [], others: [question.model] }, prices)
   const pairs = await pairsOf(run, options)
+  options.onEstimate?.(estimated(pairs, question, prices))
   const judged: JudgedPair[] = []
+  const all = new Bill(prices)
   const queue = pairs.values()
+  let failed = false
   const work = async (): Promise<void> => {
-    for (const { from, to } of queue) {
-      const preference = await prefer(options.question, { baseline: from.episode, candidate: to.episode }, deps)
-      const pair = { task: to.rollout.task, session: to.rollout.session, repeat: to.rollout.repeat, ...preference }
+    while (!failed && !budget.isSpent) {
+      const next = queue.next()
+      if (next.done === true) return
+      const { from, to } = next.value
+      const bill = new Bill(prices)
+      const onAnswer: JudgeDeps['onAnswer'] = (model, usage) => {
+        bill.add(model, usage)
+        all.add(model, usage)
+      }
+      const preference = await prefer(question, { baseline: from.episode, candidate: to.episode }, { ...deps, onAnswer })
+      const judges = bill.total()
+      const { task, session, repeat } = to.rollout
+      const pair = { task, session, repeat, ...preference, ...(judges && { judges }) }
       judged.push(pair)
       options.onPreference?.(pair)
+      budget.countJudges(judges)
     }
   }
-  await Promise.all(Array.from({ length: options.concurrency ?? 4 }, work))
-  return { baseline, candidate, pairs: pairs.length, ...summed(judged) }
+  const stopAll = (error: unknown): never => {
+    failed = true
+    throw error
+  }
+  await Promise.all(Array.from({ length: options.concurrency ?? 4 }, () => work().catch(stopAll)))
+  const judges = all.total()
+  return {
+    baseline,
+    candidate,
+    pairs: judged.length,
+    ...(judged.length < pairs.length && { stopped: 'max-cost' as const }),
+    ...(judges && { judges }),
+    ...summed(judged),
+  }
+}
+
+/** What it would take. @throws HomegroundError not-found: an arm or a pair is not there */
+export async function estimatePreferences(
+  run: Run,
+  options: Pick<PreferRunOptions, 'baseline' | 'candidate' | 'question' | 'limit' | 'prices'>,
+): Promise<PreferenceEstimate> {
+  return estimated(await pairsOf(run, options), options.question, options.prices)
+}
+
+function estimated(pairs: readonly Pair[], question: PreferenceQuestion, prices: Prices): PreferenceEstimate {
+  const others = new Others(prices)
+  for (const { from, to } of pairs) others.addPreference(question, from.episode, to.episode)
+  return { pairs: pairs.length, judges: others.estimate(1) ?? { calls: 0, inputTokens: 0, outputTokens: 0 } }
 }
 
 interface Side {
@@ -64,8 +127,16 @@ interface Side {
   episode: Episode
 }
 
+interface Pair {
+  from: Side
+  to: Side
+}
+
 /** Tries of one task and repeat by both arms; those that broke off for reasons that are not the arm's are left out. */
-async function pairsOf(run: Run, { baseline, candidate, limit }: PreferRunOptions): Promise<{ from: Side; to: Side }[]> {
+async function pairsOf(
+  run: Run,
+  { baseline, candidate, limit }: Pick<PreferRunOptions, 'baseline' | 'candidate' | 'limit'>,
+): Promise<Pair[]> {
   for (const name of [baseline, candidate])
     if (!run.file.arms.some((arm) => arm.name === name))
       throw new HomegroundError('not-found', `the run has no arm ${name}`, {
@@ -93,7 +164,7 @@ async function pairsOf(run: Run, { baseline, candidate, limit }: PreferRunOption
   })
 }
 
-function summed(judged: readonly JudgedPair[]): Omit<Preferences, 'baseline' | 'candidate' | 'pairs'> {
+function summed(judged: readonly JudgedPair[]): Omit<Preferences, 'baseline' | 'candidate' | 'pairs' | 'stopped' | 'judges'> {
   const given = judged.flatMap(({ value, session }) => (value === null ? [] : [{ value, session }]))
   const numbers = new Map<string, number>()
   const sessionOf = given.map(({ session }) => {

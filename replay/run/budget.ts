@@ -1,6 +1,7 @@
 // What a run has spent on models, its own judges and simulators counted in, and whether there is more to spend.
 import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import type { Environment } from '../environment/types.ts'
+import type { Billed } from '../rubric/bill.ts'
 import { type Prices, priceOf } from '../rubric/cost.ts'
 import type { Arm, Rollout } from './types.ts'
 
@@ -31,6 +32,12 @@ export class Budget {
   countEarlier({ arm, costUsd, simulators, judges }: Rollout): void {
     if (!this.#free.has(arm)) this.#spentUsd += costUsd ?? 0
     this.#spentUsd += (simulators?.costUsd ?? 0) + (judges?.costUsd ?? 0)
+  }
+
+  /** What judges took outside a rollout. @throws HomegroundError invalid-settings: there is a limit, and one answered without saying how many tokens it took */
+  countJudges(billed: Billed | undefined): void {
+    if (this.#maxUsd !== undefined && billed !== undefined && billed.costUsd === undefined) throw noPrice('the judge')
+    this.#spentUsd += billed?.costUsd ?? 0
   }
 
   /** @throws HomegroundError invalid-settings: there is a limit, and a model answered without saying how many tokens it took */

@@ -5,6 +5,7 @@ import { turnStarts } from '../environment/tape-entries.ts'
 import type { Environment, Task } from '../environment/types.ts'
 import { shownCalls } from '../harness/tool-simulator.ts'
 import { type Prices, usageCostUsd } from '../rubric/cost.ts'
+import { type PreferenceQuestion, preferenceTexts } from '../rubric/judge/preference.ts'
 import { question } from '../rubric/judge/question.ts'
 
 export interface OthersEstimate {
@@ -17,6 +18,9 @@ export interface OthersEstimate {
 
 /** Of a verdict with its reason, and of what a tool or user says: a guess. */
 const answerTokens = 150
+
+/** Of text that has not been counted. */
+const charactersPerToken = 4
 
 export class Others {
   readonly #prices: Prices
@@ -59,6 +63,12 @@ export class Others {
     for (let turn = 0; turn < turnStarts(conversation).size; turn += 1) this.#ask(model, 1_000 + text.length)
   }
 
+  /** Both orders. */
+  addPreference(asked: PreferenceQuestion, first: Episode, second: Episode): void {
+    const { system, user } = preferenceTexts(asked, first, second)
+    for (let order = 0; order < 2; order += 1) this.#ask(asked.model, system.length + user.length)
+  }
+
   /** Each added recording stands for `scale` rollouts. `undefined` where nobody is asked. */
   estimate(scale: number): OthersEstimate | undefined {
     if (this.#asked.length === 0) return undefined
@@ -75,6 +85,6 @@ export class Others {
   }
 
   #ask(model: string, characters: number): void {
-    this.#asked.push({ model, inputTokens: Math.ceil(characters / 4) })
+    this.#asked.push({ model, inputTokens: Math.ceil(characters / charactersPerToken) })
   }
 }

@@ -45,6 +45,18 @@ test('says who is preferred, and writes each pair beside the run', { timeout: 90
       .split('\n'),
   ).toHaveLength(6)
   expect(judge.requests).toHaveLength(12)
+  const dry = await homeground('prefer', 'run', '--judge', 'gpt-4o-mini', '--url', judge.url, '--dry-run')
+  expect([dry.code, dry.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^6 pairs, the judge is asked 12 times: ~\d+\/1800 tokens, .*; ~\$0\.\d{4}\n$/),
+  ])
+  const unpriced = await homeground('prefer', 'run', '--judge', 'j', '--url', judge.url, '--max-cost', '1')
+  expect([unpriced.code, unpriced.stderr]).toEqual([2, expect.stringContaining('the cost of j is not known, so no limit can be kept')])
+  expect(judge.requests).toHaveLength(12)
+  const limited = await homeground(
+    ...['prefer', 'run', '--judge', 'gpt-4o-mini', '--url', judge.url, '--max-cost', '0.0001', '--concurrency', '1'],
+  )
+  expect([limited.code, limited.stderr]).toEqual([1, expect.stringContaining('stopped: --max-cost $0.0001 is spent after 1 of 6 pairs')])
   const mute = await homeground('prefer', 'run', '--judge', 'j', '--url', 'http://127.0.0.1:9/v1', '--limit', '1')
   expect([mute.code, mute.stdout.includes('the judge gave no verdict at all')]).toEqual([3, true])
 })

@@ -34,6 +34,17 @@ export async function prefer(
 }
 
 async function oneOrder(asked: PreferenceQuestion, first: Episode, second: Episode, deps: JudgeDeps) {
+  const { ticket, ...texts } = preferenceTexts(asked, first, second)
+  const answer = await askJudge({ ...asked, ...texts }, deps)
+  return 'fault' in answer ? answer : readVerdict(answer.text, ticket, ['first', 'second', 'tie'])
+}
+
+/** What the judge is sent for one order. */
+export function preferenceTexts(
+  asked: Pick<PreferenceQuestion, 'instructions'>,
+  first: Episode,
+  second: Episode,
+): { ticket: string; system: string; user: string } {
   const texts = [episodeText(first), episodeText(second)]
   const ticket = sha256Hex([asked.instructions, ...texts].join('\u0000')).slice(0, 12)
   const system = [
@@ -44,6 +55,5 @@ async function oneOrder(asked: PreferenceQuestion, first: Episode, second: Episo
     `{"ticket": "${ticket}", "reason": "…", "verdict": "first" or "second" or "tie"}`,
   ].join('\n')
   const user = `<first-${ticket}>\n${texts[0]}\n</first-${ticket}>\n\n<second-${ticket}>\n${texts[1]}\n</second-${ticket}>`
-  const answer = await askJudge({ ...asked, system, user }, deps)
-  return 'fault' in answer ? answer : readVerdict(answer.text, ticket, ['first', 'second', 'tie'])
+  return { ticket, system, user }
 }
