@@ -19,6 +19,7 @@ export default defineConfig({
     alias: [
       { find: /^@homeground\/sdk$/, replacement: source('./sdk/index.ts') },
       { find: /^@homeground\/sdk\/register$/, replacement: source('./sdk/register.ts') },
+      { find: /^@homeground\/sdk\/spool$/, replacement: source('./sdk/export/claim-spool.ts') },
       { find: /^@homeground\/sdk\/seam$/, replacement: source('./sdk/run/index.ts') },
       { find: /^@homeground\/sdk\/(trace|testing)$/, replacement: source('./sdk/$1/index.ts') },
       { find: /^homeground$/, replacement: source('./index.ts') },

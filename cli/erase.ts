@@ -1,8 +1,18 @@
-// `homeground erase`: takes a user, a session or a trace out of the store and the dead letters, and says which environments still hold it.
+// `homeground erase`: takes a user, a session or a trace out of the store, the dead letters and spools, and says which environments still hold it.
+import { type ClaimedSpool, claimSpool } from '@homeground/sdk/spool'
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
-import { collectorSettings, type DeadLetterBox, kafkaOptions, openDeadLetters } from '../collector/index.ts'
-import { type Erasure, type ErasureResult, openStore, readSettings } from '../store/index.ts'
+import {
+  collectorSettings,
+  type DeadLetterBox,
+  eraseEverywhere,
+  findEverywhere,
+  type Holdings,
+  kafkaOptions,
+  openDeadLetters,
+  type Subject,
+} from '../collector/index.ts'
+import { openStore, readSettings } from '../store/index.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -11,6 +21,7 @@ interface EraseOptions {
   user?: string
   session?: string
   trace?: string
+  spool?: string[]
   yes?: boolean
   folder?: string
 }
@@ -18,67 +29,66 @@ interface EraseOptions {
 export function register(program: Command): void {
   program
     .command('erase')
-    .description('takes a user, a session or a trace out of the store and the dead letters; without --yes it only says what would go')
+    .description(
+      'takes a user, a session or a trace out of the store, the dead letters and spools; without --yes it only says what would go',
+    )
     .requiredOption('--project <NAME>', 'of this project')
     .option('--user <ID>', 'all traces of this user')
     .option('--session <ID>', 'all traces of this session')
     .option('--trace <ID>', 'this trace')
+    .option('--spool <FOLDER...>', 'spools of products that do not run now: what waits there for a collector goes too')
     .option('--yes', 'do it')
     .addOption(folderOption())
     .action(async (options: EraseOptions, command: Command) => {
-      const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
       const subject = subjectOf(options)
-      const store = await openStore({ environment })
-      // Opened before anything goes: where the broker is away nothing is half done.
-      const box = await openBox(environment).catch(async (error: unknown) => {
-        await store.close()
-        throw error
-      })
+      const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
+      const opened: (() => Promise<void>)[] = []
+      const open = async <Place>(place: Promise<Place>, close: (place: Place) => Promise<void>): Promise<Place> => {
+        const found = await place
+        opened.push(() => close(found))
+        return found
+      }
       try {
-        const forget = options.yes === true ? store.erase : store.erasable
-        const found = await forget(subject)
-        const { trace, ...who } = subject
-        const letters =
-          (await box?.about({ ...who, traces: [...found.traces, ...(trace === undefined ? [] : [trace.toLowerCase()])] })) ?? []
-        // Traces of which only a dead letter says whose they are.
-        for (const trace of new Set(letters.map((letter) => letter.trace)))
-          if (!found.traces.includes(trace)) add(found, await forget({ project: options.project, trace }))
-        if (options.yes === true && letters.length > 0) await box?.drop(letters.map(({ id }) => id))
+        // Opened before anything goes: where a place cannot be had nothing is half done.
+        const spools: ClaimedSpool[] = []
+        for (const folder of new Set(options.spool)) spools.push(await open(claimSpool(folder), (spool) => spool.release()))
+        const store = await open(openStore({ environment }), (made) => made.close())
+        const letters = await open(openBox(environment), async (box) => await box?.close())
+        const places = { store, letters, spools }
+        const found = await findEverywhere(places, subject)
+        if (options.yes === true) await eraseEverywhere(places, subject, found)
+        const unreadable = spools.flatMap((spool) => spool.unreadable)
         if (wantsJson(command)) {
-          process.stdout.write(`${JSON.stringify({ ...found, deadLetters: letters.length, erased: options.yes === true })}\n`)
-          return
-        }
-        const verb = options.yes === true ? 'erased' : 'would erase'
-        process.stdout.write(
-          `${verb}: ${found.traces.length} traces, ${found.spans} spans, ${found.feedback} feedback${letters.length === 0 ? '' : `, ${letters.length} dead letters`}\n`,
-        )
-        for (const { name, folder, hash } of found.environments) {
-          process.stdout.write(
-            `still held by environment ${inert(name)} (${hash.slice(0, 12)}) in ${inert(folder)}: build it again, and delete old copies\n`,
-          )
-        }
-        if (options.yes !== true) process.stdout.write('nothing was erased; add --yes\n')
-        else
-          process.stdout.write(
-            "spans that wait in Kafka or in a product's spool come back when they are stored: give the command again then, or empty the spool\n",
-          )
+          const { letters: about, otherwise: _otherwise, ...counts } = found
+          process.stdout.write(`${JSON.stringify({ ...counts, deadLetters: about.length, unreadable, erased: options.yes === true })}\n`)
+        } else process.stdout.write(textOf(found, unreadable, options))
       } finally {
-        await box?.close()
-        await store.close()
+        for (const close of opened.reverse()) await close()
       }
     })
 }
 
-function add(to: ErasureResult, more: ErasureResult): void {
-  to.traces.push(...more.traces)
-  to.spans += more.spans
-  to.feedback += more.feedback
-  for (const environment of more.environments)
-    if (!to.environments.some(({ hash, folder }) => hash === environment.hash && folder === environment.folder))
-      to.environments.push(environment)
+function textOf(found: Holdings, unreadable: readonly string[], { yes, spool }: EraseOptions): string {
+  const counts = [
+    `${found.traces.length} traces, ${found.spans} spans, ${found.feedback} feedback`,
+    ...(found.letters.length === 0 ? [] : [`${found.letters.length} dead letters`]),
+    ...(spool === undefined ? [] : [`${found.spooled} spans in spools`]),
+  ]
+  return [
+    `${yes === true ? 'erased' : 'would erase'}: ${counts.join(', ')}`,
+    ...found.environments.map(
+      ({ name, folder, hash }) =>
+        `still held by environment ${inert(name)} (${hash.slice(0, 12)}) in ${inert(folder)}: build it again, and delete old copies`,
+    ),
+    ...unreadable.map((name) => `${inert(name)} is not readable as a file of a spool and was left as it is: look at it, and delete it`),
+    yes === true
+      ? 'spans that wait in Kafka, or in a spool that --spool did not name, come back when they are stored: give the command again then'
+      : 'nothing was erased; add --yes',
+    '',
+  ].join('\n')
 }
 
-function subjectOf({ project, user, session, trace }: EraseOptions): Erasure {
+function subjectOf({ project, user, session, trace }: EraseOptions): Subject {
   const given = Object.fromEntries(Object.entries({ user, session, trace }).filter(([, value]) => value !== undefined))
   if (Object.keys(given).length === 1) return { project, ...given }
   throw new HomegroundError('invalid-argument', 'an erasure is of one user, one session or one trace', {

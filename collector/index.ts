@@ -1,4 +1,5 @@
 // The collector: OTLP in, rows out.
+export { eraseEverywhere, findEverywhere, type Holdings, type Subject } from './erase-everywhere.ts'
 export type { Log } from './http/types.ts'
 export { otlpJson } from './ingest/otlp-json-file.ts'
 export { createKey, type Key, type Right, readKeys, revokeKey, rights } from './keys/key-file.ts'

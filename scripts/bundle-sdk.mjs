@@ -4,6 +4,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { rolldown } from 'rolldown'
 
+/** Bundled by itself, a copy of what it needs in it: no product loads it, and every shared file more is one that each product would wait for. */
+const alone = ['export/claim-spool']
+
 /** `folder`: sdk/. Writes the JavaScript of every entry that its package.json exports to `output`. */
 export async function bundleSdk(folder, output) {
   const { exports, dependencies } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
@@ -11,17 +14,19 @@ export async function bundleSdk(folder, output) {
     .map((entry) => entry.default)
     .filter((file) => file !== undefined)
     .map((file) => path.posix.relative('dist', file).replace(/\.js$/, ''))
-  const bundle = await rolldown({
-    input: Object.fromEntries(entries.map((entry) => [entry, path.join(folder, `${entry}.ts`)])),
-    external: [/^node:/, ...Object.keys(dependencies)],
-    platform: 'node',
-    tsconfig: false,
-  })
-  await bundle.write({
-    dir: output,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'shared/[name]-[hash].js',
-  })
-  await bundle.close()
+  for (const together of [entries.filter((entry) => !alone.includes(entry)), ...alone.map((entry) => [entry])]) {
+    const bundle = await rolldown({
+      input: Object.fromEntries(together.map((entry) => [entry, path.join(folder, `${entry}.ts`)])),
+      external: [/^node:/, ...Object.keys(dependencies)],
+      platform: 'node',
+      tsconfig: false,
+    })
+    await bundle.write({
+      dir: output,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'shared/[name]-[hash].js',
+    })
+    await bundle.close()
+  }
 }

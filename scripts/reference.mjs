@@ -10,6 +10,7 @@ const entries = [
   ['@homeground/sdk', 'index', 'What a product imports.'],
   ['@homeground/sdk/testing', 'testing/index', 'A model server and a memory exporter, for tests.'],
   ['@homeground/sdk/seam', 'run/index', 'What a replay needs. Products do not import it.'],
+  ['@homeground/sdk/spool', 'export/claim-spool', 'What waits in a spool, for programs that look through it. Products do not import it.'],
   ['@homeground/sdk/trace', 'trace/index', 'What an episode is: for programs that read, write or translate episodes.'],
 ]
 

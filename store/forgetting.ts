@@ -10,13 +10,7 @@ const idsAtOnce = 5_000
 
 /** What an erasure would take away. Older versions of a row count too: they are still on disk. */
 export async function findErasable(connection: Connection, what: Erasure): Promise<ErasureResult> {
-  const [column, value] = subjectOf(what)
-  const found = await connection.rows(
-    `SELECT DISTINCT trace_id FROM spans WHERE project = {project:String} AND ${column} = {value:String}
-     ${column === 'trace_id' ? 'UNION DISTINCT SELECT DISTINCT trace_id FROM feedback WHERE project = {project:String} AND trace_id = {value:String}' : ''}`,
-    { project: what.project, value },
-  )
-  const traces = found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id)
+  const traces = await tracesOf(connection, what)
   const environments = new Map<string, RegisteredEnvironment>()
   const result: ErasureResult = { traces, spans: 0, feedback: 0, environments: [] }
   for (const ids of chunks(traces)) {
@@ -41,7 +35,8 @@ export async function findErasable(connection: Connection, what: Erasure): Promi
 export async function erase(connection: Connection, what: Erasure): Promise<ErasureResult> {
   const found = await findErasable(connection, what)
   for (const ids of chunks(found.traces)) {
-    for (const table of ['spans', 'span_heads', 'feedback', 'trace_days']) {
+    // Spans last: they alone say whose a trace is, to an erasure that begins anew after this one was broken off.
+    for (const table of ['span_heads', 'feedback', 'trace_days', 'spans']) {
       await connection.command(
         `${alterTable(table, connection.place)} DELETE WHERE project = {project:String} AND trace_id IN {traces:Array(String)} SETTINGS mutations_sync = 2`,
         {
@@ -80,14 +75,31 @@ export async function retentions(connection: Connection): Promise<{ project: str
   return rows.map((row) => z.object({ project: z.string(), days: z.number() }).parse(row))
 }
 
-function subjectOf(what: Erasure): [column: string, value: string] {
-  const given = [
-    ['user', what.user],
-    ['session', what.session],
-    ['trace_id', what.trace?.toLowerCase()],
-  ].flatMap(([column, value]): [string, string][] => (column === undefined || value === undefined || value === '' ? [] : [[column, value]]))
-  const [only, ...others] = given
-  if (only !== undefined && others.length === 0) return only
+async function tracesOf(connection: Connection, what: Erasure): Promise<string[]> {
+  const subject = subjectOf(what)
+  if (typeof subject !== 'string') {
+    const sql = `SELECT DISTINCT trace_id FROM spans WHERE project = {project:String} AND ${subject.column} = {value:String}`
+    return tracesIn(await connection.rows(sql, { project: what.project, value: subject.value }))
+  }
+  const where = 'WHERE project = {project:String} AND trace_id IN {traces:Array(String)}'
+  const found: string[] = []
+  for (const traces of chunks([...new Set((what.traces ?? [what.trace ?? '']).map((trace) => trace.toLowerCase()))])) {
+    const sql = `SELECT DISTINCT trace_id FROM spans ${where} UNION DISTINCT SELECT DISTINCT trace_id FROM feedback ${where}`
+    found.push(...tracesIn(await connection.rows(sql, { project: what.project, traces })))
+  }
+  return found
+}
+
+function tracesIn(rows: readonly unknown[]): string[] {
+  return rows.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id)
+}
+
+function subjectOf({ user, session, trace, traces }: Erasure): { column: 'user' | 'session'; value: string } | 'traces' {
+  const given = Object.entries({ user, session, trace, traces }).filter(([, value]) => value !== undefined && value !== '')
+  if (given.length === 1) {
+    if (user) return { column: 'user', value: user }
+    return session ? { column: 'session', value: session } : 'traces'
+  }
   throw new HomegroundError('invalid-argument', 'an erasure is of one user, one session or one trace', {
     hint: 'give exactly one of --user, --session and --trace',
   })

@@ -53,12 +53,13 @@ export interface Store {
   close(options?: { stop?: boolean }): Promise<void>
 }
 
-/** Exactly one of user, session and trace. */
+/** Exactly one of user, session, trace and traces. */
 export interface Erasure {
   project: string
   user?: string
   session?: string
   trace?: string
+  traces?: readonly string[]
 }
 
 export interface ErasureResult {

@@ -1,25 +1,16 @@
 // The queue on disk: spans are appended to segment files as they come, read back in batches, and a file goes when all of it is acknowledged. What a process
 // leaves behind, killed or not, the next one on the same folder sends. Bounded; one folder may serve several processes.
 import fs from 'node:fs/promises'
-import { hostname } from 'node:os'
 import path from 'node:path'
 import { diag } from '../run/host-telemetry.ts'
-import { nodeCrypto } from '../run/late-modules.ts'
 import { makeFolder } from '../trace/make-folder.ts'
 import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-queue.ts'
+import { freshSpoolFile, isLeft } from './spool-files.ts'
 import { SpoolSegment } from './spool-segment.ts'
 
 const segmentBytes = 8 * 1024 * 1024
 /** What may wait in memory: for a disk that is slower than the product, and instead of a disk that cannot be used. */
 const memoryBytes = 64 * 1024 * 1024
-
-/** Files of this process: a later one may have the same pid (in a container always). */
-const own = new Set<string>()
-let numbered = 0
-/** Two containers that share the folder have the same pids. */
-let host: string | undefined
-/** Another machine's process is taken for ended when it has not touched its file for so long. */
-const abandonedMs = 10 * 60 * 1000
 
 export interface SpoolOptions {
   /** Made when it is missing; its files are readable by their owner only. */
@@ -123,7 +114,7 @@ export class SpoolQueue implements PieceQueue {
     const pieces = [...this.underWay, ...this.unwritten]
     if (this.memory !== undefined || pieces.length === 0) return
     try {
-      SpoolSegment.write(this.freshPath(), this.origin, pieces)
+      SpoolSegment.write(freshSpoolFile(this.folder), this.origin, pieces)
       this.unwritten = []
     } catch (error) {
       diag.warn(`homeground: ${pieces.length} spans could not be kept in ${this.folder}: ${error instanceof Error ? error.message : error}`)
@@ -164,7 +155,7 @@ export class SpoolQueue implements PieceQueue {
   private async current(): Promise<SpoolSegment> {
     const last = this.segments.at(-1)
     if (last !== undefined && last.origin === this.origin && last.end < segmentBytes) return last
-    const made = await SpoolSegment.create(this.freshPath(), this.origin)
+    const made = await SpoolSegment.create(freshSpoolFile(this.folder), this.origin)
     this.segments.push(made)
     return made
   }
@@ -175,7 +166,7 @@ export class SpoolQueue implements PieceQueue {
     for (const name of (await fs.readdir(this.folder)).toSorted()) {
       const found = path.join(this.folder, name)
       if (!(await isLeft(found))) continue
-      const mine = this.freshPath()
+      const mine = freshSpoolFile(this.folder)
       try {
         await fs.rename(found, mine)
       } catch {
@@ -183,13 +174,6 @@ export class SpoolQueue implements PieceQueue {
       }
       await this.take(mine)
     }
-  }
-
-  private freshPath(): string {
-    numbered += 1
-    const made = path.join(this.folder, `spans-${hostWord()}-${process.pid}-${Date.now().toString(36)}-${numbered}.spool`)
-    own.add(made)
-    return made
   }
 
   private async take(file: string): Promise<void> {
@@ -222,29 +206,5 @@ export class SpoolQueue implements PieceQueue {
     this.count = memory.count
     this.bytes = memory.bytes
     return taken
-  }
-}
-
-function hostWord(): string {
-  host ??= nodeCrypto().createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
-  return host
-}
-
-/** True for a segment whose process has ended. */
-async function isLeft(file: string): Promise<boolean> {
-  const [, madeBy, pid] = /^spans-([0-9a-f]{8})-(\d+)-[0-9a-z]+-\d+\.spool$/.exec(path.basename(file)) ?? []
-  if (madeBy === undefined || own.has(file)) return false
-  if (madeBy === hostWord()) return !isAlive(Number(pid))
-  const { mtimeMs } = await fs.stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-  return Date.now() - mtimeMs > abandonedMs
-}
-
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -127,6 +127,44 @@ export class SpoolSegment {
   }
 }
 
+/** A whole file in memory, for who rewrites it. */
+export interface ParsedSegment {
+  origin: Origin
+  /** Where the first record begins, acknowledged or not. */
+  begin: number
+  acknowledged: number
+  /** The whole ones, in order. Behind them is nothing, or what a kill cut off. */
+  records: { start: number; end: number }[]
+}
+
+/** `undefined` where it is no segment, or was cut off in its head. */
+export function parseSegment(bytes: Buffer): ParsedSegment | undefined {
+  if (bytes.byteLength < fixedHead || bytes.toString('latin1', 0, 8) !== magic) return undefined
+  const begin = fixedHead + bytes.readUInt32LE(16)
+  const origin = begin > bytes.byteLength ? undefined : originOf(bytes.toString('utf8', fixedHead, begin))
+  if (origin === undefined) return undefined
+  const records: ParsedSegment['records'] = []
+  for (let at = begin; at + recordHead <= bytes.byteLength; ) {
+    const end = at + recordHead + bytes.readUInt32LE(at)
+    if (end > bytes.byteLength || nodeZlib().crc32(bytes.subarray(at + recordHead, end)) !== bytes.readUInt32LE(at + 4)) break
+    records.push({ start: at, end })
+    at = end
+  }
+  return { origin, begin, acknowledged: Number(bytes.readBigUInt64LE(8)), records }
+}
+
+/** The span in a record. */
+export function pieceOf(bytes: Buffer, { start, end }: { start: number; end: number }): Buffer {
+  return bytes.subarray(start + recordHead, end)
+}
+
+/** A segment's bytes with these of its records alone, byte for byte, none of them acknowledged. */
+export function segmentOf(bytes: Buffer, { begin }: ParsedSegment, records: ParsedSegment['records']): Buffer {
+  const head = Buffer.from(bytes.subarray(0, begin))
+  head.writeBigUInt64LE(BigInt(begin), 8)
+  return Buffer.concat([head, ...records.map(({ start, end }) => bytes.subarray(start, end))])
+}
+
 /** A disk that lost a block leaves anything. */
 function originOf(text: string): Origin | undefined {
   try {

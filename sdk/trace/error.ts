@@ -14,6 +14,7 @@ export const errorCodes = {
   'engine-failed': { exit: 3, meaning: 'The embedded engine did not start or has ended.' },
   'folder-unwritable': { exit: 2, meaning: 'A file or folder that must be written cannot be.' },
   'disk-full': { exit: 3, meaning: 'There is no room left where something must be written.' },
+  'spool-in-use': { exit: 2, meaning: 'A process of the product that runs holds the spool that is to be changed.' },
   'port-in-use': { exit: 2, meaning: 'The port asked for belongs to another process.' },
   'store-unavailable': { exit: 3, meaning: 'ClickHouse did not answer.' },
   'queue-unavailable': { exit: 3, meaning: 'Kafka did not answer, or did not take what it was given.' },

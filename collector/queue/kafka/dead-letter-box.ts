@@ -18,8 +18,8 @@ export interface DeadLetterSummary {
 export interface DeadLetterBox {
   /** Oldest first. */
   list(): Promise<DeadLetterSummary[]>
-  /** Those that hold something of somebody: of these traces, of this user or session, and all others of a trace that such a letter names. */
-  about(subject: LetterSubject): Promise<DeadLetterSummary[]>
+  /** Those that hold something of somebody: of these traces, of this user or session (`names`), and all others of a trace that such a letter names. */
+  about(subject: LetterSubject): Promise<(DeadLetterSummary & { names: boolean })[]>
   /** The letter with its value, as text. @throws HomegroundError not-found */
   show(id: string): Promise<DeadLetterSummary & { value: string }>
   /** Puts letters on the topic again, then takes them out: what fails again is a new letter. `all`, or ids. @returns how many @throws HomegroundError not-found */
@@ -46,7 +46,8 @@ export async function openDeadLetters(options: KafkaOptions, log: Log): Promise<
   }
   return {
     list: async () => (await readLetters(kafka, options)).map(summary),
-    about: async (subject) => lettersAbout(await readLetters(kafka, options), subject).map(summary),
+    about: async (subject) =>
+      lettersAbout(await readLetters(kafka, options), subject).map(({ letter, names }) => ({ ...summary(letter), names })),
     show: async (id) => {
       const [letter = notFound(id)] = await chosen([id])
       return { ...summary(letter), value: letter.value.toString('utf8') }

@@ -17,20 +17,21 @@ interface Says {
 }
 type Name = 'project' | 'user' | 'session'
 
-/** Letters of other projects never: a letter that names none is taken by its trace alone. */
+/** Letters of other projects never: a letter that names none is taken by its trace alone. `names`: the letter itself says whose it is. */
 export function lettersAbout<Letter extends Pick<DeadLetter, 'trace' | 'value'>>(
   letters: readonly Letter[],
   subject: LetterSubject,
-): Letter[] {
+): { letter: Letter; names: boolean }[] {
   const { project, user, session } = subject
   const inProject = letters
     .map((letter) => ({ letter, says: readLetter(letter.value) }))
     .filter(({ says }) => says.has('project', project) || !says.names('project'))
-  const named = inProject.filter(
-    ({ says }) => (user !== undefined && says.has('user', user)) || (session !== undefined && says.has('session', session)),
-  )
-  const traces = new Set([...subject.traces, ...named.map(({ letter }) => letter.trace)])
-  return inProject.map(({ letter }) => letter).filter(({ trace }) => traces.has(trace))
+    .map(({ letter, says }) => ({
+      letter,
+      names: (user !== undefined && says.has('user', user)) || (session !== undefined && says.has('session', session)),
+    }))
+  const traces = new Set([...subject.traces, ...inProject.filter(({ names }) => names).map(({ letter }) => letter.trace)])
+  return inProject.filter(({ letter }) => traces.has(letter.trace))
 }
 
 function readLetter(value: Buffer): Says {

@@ -27,12 +27,16 @@ describe('the dead letters of a user of a project', () => {
     ],
     ['are none where it is of nobody', [{ trace: traceId(1), value: Buffer.from('{"rows":null}') }], []],
   ])('%s', (_what, letters, found) => {
-    expect(lettersAbout(letters, { project: 'shop', user: 'ann', traces: [] }).map(({ trace }) => trace)).toEqual(found.map(traceId))
+    expect(lettersAbout(letters, { project: 'shop', user: 'ann', traces: [] }).map(({ letter: { trace } }) => trace)).toEqual(
+      found.map(traceId),
+    )
   })
 
   test('are found by a trace that is known to be theirs, in their project alone', () => {
     const letters = [letter(1, { project: 'bank' }), letter(1, { project: 'shop' }), { trace: traceId(1), value: Buffer.from('no JSON') }]
-    expect(lettersAbout(letters, { project: 'shop', traces: [traceId(1)] })).toEqual(letters.slice(1))
+    expect(lettersAbout(letters, { project: 'shop', traces: [traceId(1)] })).toEqual(
+      letters.slice(1).map((about) => ({ letter: about, names: false })),
+    )
   })
 })
 
