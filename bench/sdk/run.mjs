@@ -16,7 +16,7 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     plain: { type: 'string', default: '3000' },
-    stream: { type: 'string', default: '256' },
+    stream: { type: 'string', default: '300' },
     only: { type: 'string' },
     raw: { type: 'string' },
   },
@@ -119,7 +119,7 @@ async function serve(file) {
 
 /** By client, the figures of each round. */
 function measure(mode, calls) {
-  const warmUp = mode === 'plain' ? 2000 : 96
+  const warmUp = mode === 'plain' ? 2000 : 300
   const rounds = Object.fromEntries(names.map((name) => [name, []]))
   for (let round = 1; round <= Number(options.rounds); round += 1) {
     for (const name of names) {
