@@ -176,7 +176,9 @@ class Recording {
       stats: this.stats,
       drain: () => this.recorder.drain(),
       advice,
-      ...(exporter === undefined ? { collector: { endpoint, spool: spool?.folder } } : {}),
+      ...(exporter === undefined
+        ? { collector: { endpoint, spool: () => (this.spool?.onDisk === true ? spool?.folder : undefined) } }
+        : {}),
     })
   }
 

@@ -1,12 +1,12 @@
 // What `homeground()` may be told, by options and by environment variables, resolved once.
 
+import { checkOptions, endpointFault, isHeaderValue } from './check-options.ts'
 import type { SpoolOptions } from './export/spool-queue.ts'
 import type { Exporter } from './export/types.ts'
 import type { RedactHook } from './privacy/redaction.ts'
-import { type BuiltInRedactor, redactorOrder } from './privacy/redactors.ts'
+import type { BuiltInRedactor } from './privacy/redactors.ts'
 import { diag } from './run/host-telemetry.ts'
 import type { Canary } from './run/variant.ts'
-import { HomegroundError } from './trace/error.ts'
 
 /** What `homeground()` may be told; what is left out comes from the environment. */
 export interface HomegroundOptions {
@@ -48,7 +48,7 @@ export interface HomegroundOptions {
   exportDelayMs?: number
   /** How long one request to the collector may take, in ms. @default 10000 */
   exportTimeoutMs?: number
-  /** `service.name` of the spans. @default OTEL_SERVICE_NAME, else the project */
+  /** `service.name` of the spans. @default OTEL_SERVICE_NAME, else that of OTEL_RESOURCE_ATTRIBUTES, else the project */
   serviceName?: string
 }
 
@@ -63,39 +63,16 @@ export interface Settings extends Required<Omit<HomegroundOptions, 'apiKey' | 'e
   resource: Record<string, string>
 }
 
-/** @throws HomegroundError invalid-argument for options that no code should have; an environment variable that cannot be used is warned of and left out */
+/** @throws HomegroundError invalid-argument for options that cannot be used as given; an environment variable that cannot be used is warned of and left out */
 export function resolveSettings(given: HomegroundOptions, environment: NodeJS.ProcessEnv): Settings {
-  // Products in JavaScript get past the types.
-  const options: Partial<HomegroundOptions> = given ?? {}
-  const { project } = options
-  if (typeof project !== 'string' || project === '') {
-    throw new HomegroundError('invalid-argument', 'homeground(): `project` is missing', {
-      hint: "Name the product: homeground({ project: 'my-product' }).",
-    })
-  }
-  if (options.endpoint !== undefined && !URL.canParse(options.endpoint)) {
-    throw new HomegroundError('invalid-argument', `homeground(): \`endpoint\` is no URL: ${options.endpoint}`, {
-      hint: 'Give the collector’s base URL, e.g. http://127.0.0.1:4318.',
-    })
-  }
-  checkNumbers(options)
-  if (options.exporter !== undefined && typeof options.exporter?.export !== 'function') {
-    throw new HomegroundError('invalid-argument', 'homeground(): `exporter` has no function `export`', {
-      hint: 'Give an object with export(spans), or leave it out to send to the collector.',
-    })
-  }
+  const options = checkOptions(given)
   const redact = redactorsOf(options.redact)
-  const unknown = redact.find((each) => typeof each !== 'function' && !redactorOrder.includes(each))
-  if (unknown !== undefined) {
-    throw new HomegroundError('invalid-argument', `homeground(): there is no redactor ${String(unknown)}`, {
-      hint: `Use one of ${redactorOrder.join(', ')}, or a function.`,
-    })
-  }
+  const resource = resourceAttributes(environment['OTEL_RESOURCE_ATTRIBUTES'])
   const endpoint = trimmed(options.endpoint ?? endpointVariable(environment['HOMEGROUND_ENDPOINT']) ?? 'http://127.0.0.1:4318')
   return {
-    project,
+    project: options.project,
     endpoint,
-    apiKey: options.apiKey ?? environment['HOMEGROUND_API_KEY'],
+    apiKey: options.apiKey || keyVariable(environment['HOMEGROUND_API_KEY']),
     exporter: options.exporter,
     spool: options.spool ?? (environment['HOMEGROUND_SPOOL'] ? { folder: environment['HOMEGROUND_SPOOL'] } : undefined),
     provider: options.provider ?? 'own',
@@ -112,31 +89,14 @@ export function resolveSettings(given: HomegroundOptions, environment: NodeJS.Pr
     maxBodyBytes: options.maxBodyBytes ?? 15 * 1024 * 1024,
     exportDelayMs: options.exportDelayMs ?? 1000,
     exportTimeoutMs: options.exportTimeoutMs ?? 10_000,
-    serviceName: options.serviceName ?? environment['OTEL_SERVICE_NAME'] ?? project,
+    serviceName: options.serviceName ?? (environment['OTEL_SERVICE_NAME'] || resource['service.name'] || options.project),
     compression: compressionFor(endpoint, environment),
-    resource: resourceAttributes(environment['OTEL_RESOURCE_ATTRIBUTES']),
+    resource,
   }
 }
 
 function redactorsOf(redact: HomegroundOptions['redact']): readonly (BuiltInRedactor | RedactHook)[] {
   return typeof redact === 'function' || typeof redact === 'string' ? [redact] : (redact ?? [])
-}
-
-function checkNumbers(options: Partial<HomegroundOptions>): void {
-  const bounds = {
-    sample: 1,
-    maxQueueBytes: Number.MAX_SAFE_INTEGER,
-    maxBodyBytes: Number.MAX_SAFE_INTEGER,
-    exportDelayMs: 2 ** 31 - 1,
-    exportTimeoutMs: 2 ** 31 - 1,
-  }
-  for (const [name, most] of Object.entries(bounds)) {
-    const value: unknown = Reflect.get(options, name)
-    if (value === undefined || (typeof value === 'number' && value >= 0 && value <= most)) continue
-    throw new HomegroundError('invalid-argument', `homeground(): \`${name}\` is ${String(value)}, not a number from 0 to ${most}`, {
-      hint: `Give a number from 0 to ${most}, or leave it out for the default.`,
-    })
-  }
 }
 
 /** OpenTelemetry's words; what is none of them is taken for a no: nobody sets this variable to say more. */
@@ -150,7 +110,7 @@ function capturesContent(word: string | undefined): boolean {
   return false
 }
 
-function redactKeyOf(options: Partial<HomegroundOptions>, environment: NodeJS.ProcessEnv, needed: boolean): string {
+function redactKeyOf(options: HomegroundOptions, environment: NodeJS.ProcessEnv, needed: boolean): string {
   const key = options.redactKey ?? environment['HOMEGROUND_REDACT_KEY'] ?? ''
   if (key === '' && needed) {
     diag.warn(
@@ -161,8 +121,20 @@ function redactKeyOf(options: Partial<HomegroundOptions>, environment: NodeJS.Pr
 }
 
 function endpointVariable(value: string | undefined): string | undefined {
-  if (value === undefined || value === '' || URL.canParse(value)) return value || undefined
-  diag.warn('homeground: HOMEGROUND_ENDPOINT is no URL and is left out')
+  const given = value?.trim() ?? ''
+  if (given === '') return undefined
+  const fault = endpointFault(given)
+  if (fault === undefined) return given
+  diag.warn(`homeground: HOMEGROUND_ENDPOINT ${fault}; it is left out`)
+  return undefined
+}
+
+/** A key that comes from a file has the file's line break at its end. */
+function keyVariable(value: string | undefined): string | undefined {
+  const key = value?.trim() ?? ''
+  if (key === '') return undefined
+  if (isHeaderValue(key)) return key
+  diag.warn('homeground: HOMEGROUND_API_KEY has characters that no key has and is left out')
   return undefined
 }
 
@@ -185,8 +157,9 @@ function says(value: string | undefined, ...words: string[]): boolean {
 function resourceAttributes(text: string | undefined): Record<string, string> {
   const attributes: Record<string, string> = {}
   for (const pair of text?.split(',') ?? []) {
-    const [key, value] = pair.split('=').map((part) => part.trim())
-    if (key === undefined || key === '' || value === undefined) continue
+    const at = pair.indexOf('=')
+    const [key, value] = [pair.slice(0, Math.max(at, 0)).trim(), pair.slice(at + 1).trim()]
+    if (key === '') continue
     try {
       attributes[key] = decodeURIComponent(value)
     } catch {

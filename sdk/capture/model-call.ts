@@ -14,7 +14,7 @@ import { assembleOpenAiResponses } from '../trace/dialects/openai-responses-stre
 import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
 import type { Json } from '../trace/episode.ts'
 import { asObject, asText, parseJson } from '../trace/json.ts'
-import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
+import { addRequestFacts, addResponseFacts, requestedCalls, toldError } from './body-facts.ts'
 import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -219,7 +219,10 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     }
     if (assemble === undefined) {
       const body = this.stream ? undefined : asObject(parseJson(raw))
-      return { text: raw, whole: ended, ...(body === undefined ? {} : { body }) }
+      // Of a known dialect an answer is an object, or it is not whole.
+      const whole = ended && (body !== undefined || this.request.endpoint.api === undefined)
+      const error = body === undefined ? undefined : toldError(body)
+      return { text: raw, whole, ...(body === undefined ? {} : { body }), ...(error === undefined ? {} : { error }) }
     }
     const assembler = assemble()
     const add = (data: string, name: string | undefined): void => assembler.add(data, name)

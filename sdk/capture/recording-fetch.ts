@@ -9,10 +9,16 @@ export type Fetch = typeof globalThis.fetch
 const marker = Symbol.for('@homeground/sdk/recording@1')
 /** True from the `shutdown()` of the one that it records for. */
 const overMarker = Symbol.for('@homeground/sdk/recording-over@1')
+const recorderMarker = Symbol.for('@homeground/sdk/recording-for@1')
 
 /** True for a fetch made by any copy of `recordingFetch`, as long as it records. */
 export function isRecording(value: unknown): boolean {
   return typeof value === 'function' && Reflect.get(value, marker) !== undefined && Reflect.get(value, overMarker) !== true
+}
+
+/** Whom a client's fetch records for; `undefined` where it is nobody's, or stands for the global one, which other clients share. */
+export function recorderOf(value: unknown): unknown {
+  return isRecording(value) && typeof value === 'function' ? Reflect.get(value, recorderMarker) : undefined
 }
 
 /** The fetch underneath, where this one records: our own requests must not be recorded. */
@@ -56,6 +62,7 @@ export function recordingFetch(inner: Fetch, recorder: Recorder, options: Record
     return promise
   }
   Object.defineProperty(fetch, marker, { value: inner })
+  if (options.every) Object.defineProperty(fetch, recorderMarker, { value: recorder })
   Object.defineProperty(fetch, overMarker, { get: () => recorder.over })
   return fetch
 }

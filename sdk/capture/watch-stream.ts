@@ -229,11 +229,17 @@ function relay(stream: ReadableStream<unknown>): ReadableStream<unknown> {
   return new ReadableStream<unknown>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        try {
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          controller.close()
+        } catch (error) {
+          controller.error(error)
+        }
+        // As a native pipe does at its end.
+        reader.releaseLock()
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => reader.cancel(reason).finally(() => reader.releaseLock()),
     },
     { highWaterMark: 0 },
   )

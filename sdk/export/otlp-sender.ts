@@ -21,6 +21,8 @@ export type SendResult =
 export class OtlpSender {
   private readonly options: OtlpSenderOptions
   private readonly closing = new AbortController()
+  /** Whether the last answer was that the same should be sent later. */
+  busy = false
   private failures = 0
   private notBefore = 0
   private warned = false
@@ -70,10 +72,11 @@ export class OtlpSender {
       if (response.ok) {
         this.failures = 0
         this.warned = false
+        this.busy = false
         return { kind: 'accepted', rejected: path === '/v1/traces' ? rejectedSpans(answer, type) : 0 }
       }
       if ([408, 429, 500, 502, 503, 504].includes(response.status))
-        return this.later(`status ${response.status}`, response.headers.get('retry-after'))
+        return this.later(`status ${response.status}`, response.headers.get('retry-after'), true)
       const reason = Buffer.from(answer.subarray(0, 200)).toString('utf8')
       return {
         kind: 'refused',
@@ -82,12 +85,13 @@ export class OtlpSender {
         divisible: response.status === 400 || response.status === 413 || response.status === 422,
       }
     } catch (error) {
-      return this.later(error instanceof Error ? (causeOf(error) ?? error.message) : String(error), null)
+      return this.later(error instanceof Error ? (causeOf(error) ?? error.message) : String(error), null, false)
     }
   }
 
   /** Exponential from half a second to thirty, with full jitter on the upper half; Retry-After is a lower bound. */
-  private later(reason: string, retryAfter: string | null): SendResult {
+  private later(reason: string, retryAfter: string | null, busy: boolean): SendResult {
+    this.busy = busy
     const backoff = Math.min(30_000, 500 * 2 ** this.failures)
     this.failures += 1
     const asked = retryAfterMs(retryAfter)

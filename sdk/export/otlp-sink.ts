@@ -61,16 +61,20 @@ export class OtlpSink implements SpanSink {
   }
 
   async flush(timeoutMs: number): Promise<boolean> {
-    const { stats, queue } = this.options
-    const lost = (): number => stats.rejected + stats.droppedFeedback
+    const { stats, queue, sender } = this.options
+    const until = Date.now() + timeoutMs
+    const lost = (): number => stats.rejected + stats.dropped + stats.droppedFeedback
     const lostBefore = lost()
     const done = await withTimeout(timeoutMs, async () => {
       do {
-        const failures = stats.exportErrors + stats.internalErrors
+        const { exportErrors, internalErrors } = stats
         await this.run()
-        // A collector that is away is tried once by a flush, not until the time is over.
-        if (stats.exportErrors + stats.internalErrors > failures) break
-      } while (queue.count > 0 || this.feedback.waiting || this.running !== undefined)
+        if (stats.internalErrors > internalErrors) break
+        if (stats.exportErrors === exportErrors) continue
+        // A collector that is away is tried once by a flush; one that answers that it is busy, as often as there is time.
+        if (!sender.busy || sender.waitMs() >= until - Date.now()) break
+        await pause(sender.waitMs())
+      } while (!this.closed && (queue.count > 0 || this.feedback.waiting || this.running !== undefined))
     })
     return done && queue.count === 0 && !this.feedback.waiting && lost() === lostBefore
   }
@@ -171,6 +175,10 @@ export class OtlpSink implements SpanSink {
     this.options.stats.queuedSpans = this.options.queue.count
     this.options.stats.queuedBytes = this.options.queue.bytes
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function refusal(endpoint: string, { status, reason }: { status: number; reason: string }): string {

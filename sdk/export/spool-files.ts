@@ -21,6 +21,11 @@ export function freshSpoolFile(folder: string): string {
   return made
 }
 
+/** The file is nobody's from here on: the next recorder in this process may take it, as one in another would. */
+export function releaseSpoolFile(file: string): void {
+  own.delete(file)
+}
+
 export function isSpoolFile(name: string): boolean {
   return namePattern.test(name)
 }

@@ -3,9 +3,10 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { diag } from '../run/host-telemetry.ts'
+import { warnHost } from '../run/warn-host.ts'
 import { makeFolder } from '../trace/make-folder.ts'
 import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-queue.ts'
-import { freshSpoolFile, isLeft } from './spool-files.ts'
+import { freshSpoolFile, isLeft, releaseSpoolFile } from './spool-files.ts'
 import { SpoolSegment } from './spool-segment.ts'
 
 const segmentBytes = 8 * 1024 * 1024
@@ -48,6 +49,11 @@ export class SpoolQueue implements PieceQueue {
     this.opened = this.adopt().catch((error: unknown) => this.fail(error))
   }
 
+  /** Whether what waits survives the process. */
+  get onDisk(): boolean {
+    return this.memory === undefined
+  }
+
   add(piece: Buffer): boolean {
     if (this.memory !== undefined) return this.inMemory(this.memory, this.memory.add(piece))
     const { byteLength } = piece
@@ -76,6 +82,7 @@ export class SpoolQueue implements PieceQueue {
       if (this.segments.length === 1 && first.origin === this.origin) return undefined
       this.segments.shift()
       await first.remove()
+      releaseSpoolFile(first.path)
     }
   }
 
@@ -105,6 +112,7 @@ export class SpoolQueue implements PieceQueue {
     for (const segment of this.segments.splice(0)) {
       const left = await segment.read(segment.acknowledged, 1, 1)
       await (left.length === 0 ? segment.remove() : segment.close())
+      releaseSpoolFile(segment.path)
     }
     return 0
   }
@@ -196,7 +204,7 @@ export class SpoolQueue implements PieceQueue {
   private fail(error: unknown): void {
     if (this.memory !== undefined) return
     const reason = error instanceof Error ? error.message : String(error)
-    diag.warn(`homeground: the spool at ${this.folder} cannot be used (${reason}); spans wait in memory`)
+    warnHost(this, `the spool at ${this.folder} cannot be used (${reason}); spans wait in memory, and are lost with the process`)
     this.memory = new MemoryQueue(this.origin, Math.min(this.maxBytes, memoryBytes))
     for (const piece of this.unwritten.splice(0)) this.memory.add(piece)
     this.inMemory(this.memory, true)

@@ -9,7 +9,7 @@ export interface Watched {
   /** What to do where nothing was recorded. */
   advice: string
   /** Where spans go; absent where the product has an exporter of its own. */
-  collector?: { endpoint: string; spool: string | undefined }
+  collector?: { endpoint: string; spool: () => string | undefined }
 }
 
 const watched: Watched[] = []
@@ -37,7 +37,8 @@ export function warnAtExit(instance: Watched): void {
 export function undelivered({ stats, collector }: Pick<Watched, 'stats' | 'collector'>): string {
   const waiting = stats.queuedSpans + stats.dropped
   if (collector === undefined || waiting + stats.rejected === 0) return ''
-  const { endpoint, spool } = collector
+  const { endpoint } = collector
+  const spool = collector.spool()
   if (stats.rejected > 0 && waiting === 0)
     return `homeground: ${stats.rejected} of ${stats.spans} spans are lost: the collector at ${endpoint} refused them. Are HOMEGROUND_ENDPOINT and HOMEGROUND_API_KEY those of your collector?\n`
   if (stats.exportErrors === 0) {

@@ -1,6 +1,7 @@
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import { afterEach, describe, expect, it } from 'vitest'
+import { resolveSettings } from '../../sdk/settings.ts'
 
 const open: { shutdown(): Promise<void> }[] = []
 afterEach(async () => {
@@ -17,10 +18,43 @@ describe('homeground()', () => {
     ['a share that is no number', { project: 'p', sample: Number.NaN }],
     ['a queue of less than nothing', { project: 'p', maxQueueBytes: -1 }],
     ['an exporter that exports nothing', { project: 'p', exporter: {} }],
+    ['a project that is no text', { project: 5 }],
+    ['an endpoint without a scheme', { project: 'p', endpoint: 'localhost:4318' }],
+    ['an endpoint of another scheme', { project: 'p', endpoint: 'ftp://collector:21' }],
+    ['an endpoint that is a URL object', { project: 'p', endpoint: new URL('http://127.0.0.1:4318') }],
+    ['an endpoint with a query', { project: 'p', endpoint: 'http://127.0.0.1:4318/?project=p' }],
+    ['redactors that are a number', { project: 'p', redact: 5 }],
+    ['a list of redactors with a hole', { project: 'p', redact: ['email', null] }],
+    ['a redaction key that is a number', { project: 'p', redact: 'email', redactKey: 5 }],
+    ['another provider', { project: 'p', provider: 'hots' }],
+    ['a switch that is a word', { project: 'p', enabled: 'false' }],
+    ['content switched off by a word', { project: 'p', captureContent: 'false' }],
+    ['variants that are a list', { project: 'p', variants: [] }],
+    ['a variant without a share', { project: 'p', variants: { model: { value: 'small' } } }],
+    ['a variant for more than all', { project: 'p', variants: { model: { value: 'small', share: 50 } } }],
+    ['a spool without a folder', { project: 'p', spool: {} }],
+    ['a spool that is a path', { project: 'p', spool: '/var/spool' }],
+    ['a spool that is bounded by a word', { project: 'p', spool: { folder: '/tmp/x', maxBytes: '1 GB' } }],
+    ['waitUntil that is no function', { project: 'p', waitUntil: true }],
+    ['a key with a line break', { project: 'p', apiKey: 'hg_1\nhg_2' }],
+    ['an option that there is not', { project: 'p', captureContents: false }],
   ])('with %s is refused with a code and what to do', (_, options) => {
     expect(() => Reflect.apply(homeground, undefined, [options])).toThrow(
       expect.objectContaining({ code: 'invalid-argument', hint: expect.any(String), message: expect.stringContaining('homeground(): ') }),
     )
+  })
+
+  it('never shows a password that stands in the endpoint', () => {
+    expect(() => homeground({ project: 'p', endpoint: 'http://ada:tr0ub4dor@collector' })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('tr0ub4dor'), code: 'invalid-argument' }),
+    )
+  })
+
+  it('takes an option that is undefined for one that was left out', () => {
+    const given = { project: 'p', endpoint: undefined, redact: undefined, spool: undefined, exporter: { export: () => undefined } }
+    const hg = Reflect.apply(homeground, undefined, [given])
+    open.push(hg)
+    expect(hg.enabled).toBe(true)
   })
 
   it('takes one redactor by its name', async () => {
@@ -36,5 +70,40 @@ describe('homeground()', () => {
     const before = process.listenerCount('beforeExit') + process.listenerCount('exit')
     for (let count = 0; count < 30; count += 1) open.push(homeground({ project: 'p', exporter: { export: () => undefined } }))
     expect(process.listenerCount('beforeExit') + process.listenerCount('exit') - before).toBeLessThanOrEqual(3)
+  })
+})
+
+describe('of the environment', () => {
+  const settings = (environment: Record<string, string>) => resolveSettings({ project: 'p' }, environment)
+
+  it.each<[string, string, string]>([
+    ['is used', 'https://collector.example', 'https://collector.example'],
+    ['loses the path that is added again', 'https://collector.example/v1/traces', 'https://collector.example'],
+    ['loses blanks and line breaks', ' http://collector:4318\n', 'http://collector:4318'],
+    ['without a scheme is left out', 'collector:4318', 'http://127.0.0.1:4318'],
+    ['of another scheme is left out', 'ftp://collector', 'http://127.0.0.1:4318'],
+    ['with a password is left out', 'http://ada:tr0ub4dor@collector', 'http://127.0.0.1:4318'],
+  ])('an endpoint %s', (_, given, endpoint) => {
+    expect(settings({ HOMEGROUND_ENDPOINT: given }).endpoint).toBe(endpoint)
+  })
+
+  it.each<[string, string, string | undefined]>([
+    ['is used', 'hg_1', 'hg_1'],
+    ['loses the line break of its file', 'hg_1\n', 'hg_1'],
+    ['of nothing is none', ' ', undefined],
+    ['that no header can hold is left out', 'hg_1\nhg_2', undefined],
+  ])('a key %s', (_, given, apiKey) => {
+    expect(settings({ HOMEGROUND_API_KEY: given }).apiKey).toBe(apiKey)
+  })
+
+  it('resource attributes end at the first equals sign, and may name the service', () => {
+    const { resource, serviceName } = settings({ OTEL_RESOURCE_ATTRIBUTES: 'team=a=b,service.name=shop%20desk,broken, =x' })
+    expect({ resource, serviceName }).toEqual({ resource: { team: 'a=b', 'service.name': 'shop desk' }, serviceName: 'shop desk' })
+  })
+
+  it('a service’s name of its own goes before that, and an empty one does not', () => {
+    const OTEL_RESOURCE_ATTRIBUTES = 'service.name=desk'
+    expect(settings({ OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME: 'own' }).serviceName).toBe('own')
+    expect(settings({ OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME: '' }).serviceName).toBe('desk')
   })
 })

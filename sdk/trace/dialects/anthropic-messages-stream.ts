@@ -11,16 +11,21 @@ export function assembleAnthropicMessages(): StreamAssembler {
 }
 
 class MessagesAssembler implements StreamAssembler {
-  complete = false
   error: { type: string; message: string } | undefined
   private message: Fields | undefined
+  private stopped = false
+  /** An event was no JSON: something of the answer is missing. */
+  private torn = false
   private readonly blocks = new Map<number, Fields>()
   /** Tool input as text, by block: it is JSON only when it is whole. */
   private readonly inputs = new Map<number, string>()
 
   add(data: string, event?: string): void {
     const fields = asObject(parseJson(data))
-    if (fields === undefined) return
+    if (fields === undefined) {
+      this.torn ||= data !== ''
+      return
+    }
     switch (asText(fields['type']) ?? event) {
       case 'message_start':
         this.message = asObject(fields['message'])
@@ -37,13 +42,17 @@ class MessagesAssembler implements StreamAssembler {
         this.addMessageDelta(fields)
         return
       case 'message_stop':
-        this.complete = true
+        this.stopped = true
         return
       case 'error': {
         const error = asObject(fields['error']) ?? {}
         this.error = { type: asText(error['type']) ?? 'error', message: asText(error['message']) ?? '' }
       }
     }
+  }
+
+  get complete(): boolean {
+    return this.stopped && !this.torn
   }
 
   body(): Fields | undefined {

@@ -41,7 +41,7 @@ export interface StreamAssembler {
   readonly addRun?: (stream: string, start: number) => number
   /** The body so far; `undefined` where nothing usable came. */
   body(): { [key: string]: Json } | undefined
-  /** True once the terminal marker, or a finish reason for every choice, has come. */
+  /** True once the terminal marker, or a finish reason for every choice, has come, and every event until then could be read. */
   readonly complete: boolean
   /** Set by an error event in the stream. */
   readonly error: { type: string; message: string } | undefined

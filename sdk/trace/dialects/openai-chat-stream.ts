@@ -19,6 +19,8 @@ class ChatAssembler implements StreamAssembler {
   private readonly templates = new DeltaTemplates()
   private done = false
   private seen = false
+  /** An event was no JSON: something of the answer is missing. */
+  private torn = false
 
   readonly addRun = (stream: string, start: number): number => this.templates.takeRun(stream, start)
 
@@ -29,7 +31,10 @@ class ChatAssembler implements StreamAssembler {
       return
     }
     const chunk = asObject(parseJson(data))
-    if (chunk === undefined) return
+    if (chunk === undefined) {
+      this.torn ||= data !== ''
+      return
+    }
     const { choices, obfuscation: _, error, ...rest } = chunk
     const repeated = growingString(chunk)
     if (repeated === undefined) this.templates.forget()
@@ -61,6 +66,7 @@ class ChatAssembler implements StreamAssembler {
   }
 
   get complete(): boolean {
+    if (this.torn) return false
     if (this.done) return true
     return this.choices.size > 0 && [...this.choices.values()].every((choice) => choice.finished)
   }

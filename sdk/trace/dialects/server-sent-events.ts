@@ -11,7 +11,8 @@ export function readServerSentEvents(
 ): void {
   let data: string | undefined
   let name: string | undefined
-  let start = 0
+  // A byte order mark before the first event is no part of it.
+  let start = text.charCodeAt(0) === 0xfeff ? 1 : 0
   let carriage = text.indexOf('\r')
   const length = text.length
   while (start < length) {

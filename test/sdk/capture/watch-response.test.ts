@@ -44,3 +44,55 @@ describe('a body that the caller reads as JSON', () => {
     expect(await twice(await recorded('{}').call())).toEqual(await twice(new Response('{}')))
   })
 })
+
+describe('a body that is piped', () => {
+  const sink = () => new WritableStream<Uint8Array>()
+  const streamed = async () => {
+    const chunks = () =>
+      new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const text of ['one ', 'two']) controller.enqueue(new TextEncoder().encode(text))
+          controller.close()
+        },
+      })
+    const client = homeground({ project: 'test', exporter: new MemoryExporter() }).wrap({
+      fetch: async (_url: string, _init: RequestInit) => new Response(chunks(), { headers: { 'content-type': 'text/event-stream' } }),
+    })
+    const given = await client.fetch('http://model.test/v1/chat/completions', { method: 'POST', body: '{"model":"m"}' })
+    return [given, new Response(chunks())] as const
+  }
+  const bodyOf = ({ body }: Response) => {
+    if (body === null) throw new Error('there is a body')
+    return body
+  }
+
+  it.each<[string, (body: ReadableStream<Uint8Array>) => Promise<unknown>]>([
+    ['pipeTo', (body) => body.pipeTo(sink())],
+    ['pipeThrough', (body) => body.pipeThrough(new TransformStream()).pipeTo(sink())],
+    ['a pipe that is broken off', (body) => body.pipeTo(sink(), { signal: AbortSignal.abort() }).catch((error: Error) => error.name)],
+    [
+      'a pipe into what fails',
+      (body) =>
+        body
+          .pipeTo(
+            new WritableStream({
+              write() {
+                throw new TypeError('full')
+              },
+            }),
+          )
+          .catch((error: Error) => error.message),
+    ],
+  ])('is locked while it runs and free afterwards, as an unrecorded one: %s', async (_, pipe) => {
+    const seen = []
+    for (const response of await streamed()) {
+      const body = bodyOf(response)
+      const piped = pipe(body)
+      const during = body.locked
+      const result = await piped
+      // Nothing more of it is to be read by anybody.
+      seen.push({ during, result, after: body.locked, left: await body.getReader().read() })
+    }
+    expect(seen[0]).toEqual(seen[1])
+  })
+})

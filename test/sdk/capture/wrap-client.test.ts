@@ -37,6 +37,30 @@ describe('wrap', () => {
     expect([t.exporter.spans.length, exporter.spans.length]).toEqual([1, 1])
   })
 
+  it('tells the process of a client that another one records already, and of what is no client', async () => {
+    await using t = await setUp(['ok'])
+    t.hg.wrap(t.client)
+    const told: string[] = []
+    const listen = (warning: Error): void => void told.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    const exporter = new MemoryExporter()
+    const other = homeground({ project: 'other', exporter })
+    expect(other.wrap(t.client)).toBe(t.client)
+    for (const none of [null, undefined, 'client']) expect(Reflect.apply(other.wrap, undefined, [none])).toBe(none)
+    await t.client.chat.completions.create({ model: 'm', messages })
+    await Promise.all([t.hg.flush(), other.shutdown()])
+    expect([t.exporter.spans.length, exporter.spans.length]).toEqual([1, 0])
+    expect(told.map((each) => each.slice(0, 60))).toEqual(
+      [
+        'homeground: wrap() was given a client that another homeground',
+        'homeground: wrap() was given null, no client; nothing is reco',
+        'homeground: wrap() was given undefined, no client; nothing is',
+        'homeground: wrap() was given string, no client; nothing is re',
+      ].map((each) => each.slice(0, 60)),
+    )
+  })
+
   it.each([
     ['frozen', (client: OpenAI) => Object.freeze(client)],
     ['behind a proxy that may not be written', (client: OpenAI) => new Proxy(client, { set: () => false })],

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { SpoolQueue } from '../../../sdk/export/spool-queue.ts'
 
 const folders: string[] = []
@@ -130,8 +130,34 @@ describe('SpoolQueue', () => {
     expect(texts((await queue.peek(100, 100))?.pieces)).toEqual(['a'])
     expect([queue.add(Buffer.from('bc')), queue.add(Buffer.from('d'))]).toEqual([true, false])
     await queue.done(1)
-    expect(queue).toMatchObject({ count: 1, bytes: 2 })
+    expect(queue).toMatchObject({ count: 1, bytes: 2, onDisk: false })
     await queue.close()
+  })
+
+  it('says to everybody that the disk keeps nothing', async () => {
+    const file = freshFolder()
+    fs.writeFileSync(file, 'a file, no folder')
+    const said: string[] = []
+    const listen = ({ message }: Error) => (message.includes(file) ? said.push(message) : undefined)
+    process.on('warning', listen)
+    onTestFinished(() => void process.removeListener('warning', listen))
+    const queue = new SpoolQueue(origin, { folder: path.join(file, 'spool') })
+    await queue.peek(1, 1)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(said).toEqual([expect.stringMatching(/^homeground: the spool at .*spool cannot be used \(.*\); spans wait in memory/)])
+    await queue.close()
+  })
+
+  it('gives what it leaves to the next one in the same process', async () => {
+    const folder = freshFolder()
+    const first = new SpoolQueue(origin, { folder })
+    first.add(Buffer.from('left'))
+    expect(await first.close()).toBe(0)
+    const second = new SpoolQueue(origin, { folder })
+    expect(texts((await second.peek(100, 100))?.pieces)).toEqual(['left'])
+    await second.done(1)
+    await second.close()
+    expect(fs.readdirSync(folder)).toEqual([])
   })
 
   it('goes over to a new file when one is full, and removes each that is done', async () => {

@@ -187,7 +187,7 @@ describe('redaction', () => {
   })
 
   it('is refused with a redactor that does not exist', () => {
-    expect(() => homeground({ project: 'p', redact: ['e-mail' as never] })).toThrow('there is no redactor e-mail')
+    expect(() => homeground({ project: 'p', redact: ['e-mail' as never] })).toThrow('`redact` names "e-mail", which is none of key, email')
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { undelivered } from '../../../sdk/run/silence.ts'
 import { noStats } from '../../../sdk/run/stats.ts'
 
-const collector = { endpoint: 'http://c', spool: undefined }
+const collector = { endpoint: 'http://c', spool: (): string | undefined => undefined }
 
 describe('what a product is told of spans when it ends', () => {
   it.each<[string, Parameters<typeof undelivered>[0], RegExp]>([
@@ -19,7 +19,7 @@ describe('what a product is told of spans when it ends', () => {
     ],
     [
       'nothing where they wait on disk',
-      { stats: { ...noStats(), spans: 3, queuedSpans: 3 }, collector: { ...collector, spool: '/s' } },
+      { stats: { ...noStats(), spans: 3, queuedSpans: 3 }, collector: { ...collector, spool: () => '/s' } },
       /^$/,
     ],
     [

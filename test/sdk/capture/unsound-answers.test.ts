@@ -1,0 +1,90 @@
+import { homeground } from '@homeground/sdk'
+import { MemoryExporter } from '@homeground/sdk/testing'
+import { describe, expect, it } from 'vitest'
+
+const paths = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses', unknown: '/v1/moderations' }
+
+/** What is recorded of an answer with status 200. */
+async function recorded(path: keyof typeof paths, type: string, body: string) {
+  const exporter = new MemoryExporter()
+  const hg = homeground({ project: 'test', exporter })
+  const client = hg.wrap({
+    fetch: async (_url: string, _init: RequestInit) => new Response(body, { headers: { 'content-type': type } }),
+  })
+  const response = await client.fetch(`http://model.test${paths[path]}`, { method: 'POST', body: '{"model":"m"}' })
+  expect(await response.text()).toBe(await new Response(body).text())
+  await hg.shutdown()
+  const attributes = exporter.spans[0]?.attributes ?? {}
+  const answer: unknown = attributes['homeground.response.body']
+  return {
+    partial: attributes['homeground.partial'] ?? false,
+    error: attributes['error.type'],
+    message: attributes['homeground.error.message'],
+    body: typeof answer === 'string' ? answer : undefined,
+  }
+}
+
+const events = (...data: string[]) => data.map((each) => `data: ${each}\n\n`).join('')
+const delta = (content: string) => JSON.stringify({ choices: [{ index: 0, delta: { content } }] })
+const stop = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+
+describe('an answer that says 200', () => {
+  it('with a byte order mark before its first event is recorded whole', async () => {
+    const { partial, body } = await recorded('chat', 'text/event-stream', `\ufeff${events(delta('one '), delta('two'), stop, '[DONE]')}`)
+    expect({ partial, content: JSON.parse(body ?? '').choices[0].message.content }).toEqual({ partial: false, content: 'one two' })
+  })
+
+  it.each<[string, keyof typeof paths, string]>([
+    ['a chat', 'chat', events(delta('one '), '{"choices":[{"index":0,"del', delta('two'), stop, '[DONE]')],
+    [
+      'a message',
+      'messages',
+      events(
+        '{"type":"message_start","message":{"id":"a","content":[]}}',
+        '{"type":"content_block_delta","index":0,"delta":{"type":"text_del',
+        '{"type":"message_stop"}',
+      ),
+    ],
+  ])('of whose events one cannot be read is partial, although it came to its end: %s', async (_, path, body) => {
+    expect(await recorded(path, 'text/event-stream', body)).toMatchObject({ partial: true, error: undefined })
+  })
+
+  it('of whose events one is empty is whole', async () => {
+    expect(await recorded('chat', 'text/event-stream', events(delta('one'), '', stop, '[DONE]'))).toMatchObject({ partial: false })
+  })
+
+  it.each<[string, keyof typeof paths, string, { error: string; message: string }]>([
+    ['an object', 'chat', '{"error":{"code":429,"message":"slow down"}}', { error: '429', message: 'slow down' }],
+    ['a text', 'chat', '{"error":"model not found"}', { error: 'error', message: 'model not found' }],
+    [
+      'of Anthropic’s form',
+      'messages',
+      '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+      { error: 'overloaded_error', message: 'Overloaded' },
+    ],
+    [
+      'of a response that failed',
+      'responses',
+      '{"id":"r","status":"failed","output":[],"error":{"code":"server_error","message":"no luck"}}',
+      { error: 'server_error', message: 'no luck' },
+    ],
+  ])('and holds an error, %s, is recorded with it', async (_, path, body, told) => {
+    expect(await recorded(path, 'application/json', body)).toMatchObject({ ...told, partial: false, body })
+  })
+
+  it('and says that there was no error has none', async () => {
+    const body = '{"id":"r","status":"completed","output":[],"error":null}'
+    expect(await recorded('responses', 'application/json', body)).toMatchObject({ error: undefined, partial: false })
+  })
+
+  it.each([
+    ['is cut off', '{"choices":[{"mess', 'application/json'],
+    ['is a proxy’s page', '<html>please log in</html>', 'text/html'],
+  ])('and %s is partial', async (_, body, type) => {
+    expect(await recorded('chat', type, body)).toMatchObject({ partial: true, error: undefined, body })
+  })
+
+  it('of an endpoint that is not known may be anything', async () => {
+    expect(await recorded('unknown', 'text/plain', 'fine')).toMatchObject({ partial: false, body: 'fine' })
+  })
+})
