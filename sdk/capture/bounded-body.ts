@@ -1,4 +1,4 @@
-// Keeps a request's body within bounds: images and files in a large one, and those that an earlier call of the run has recorded, become their digest, so that the
+// Keeps a body within bounds: images and files in a large one, and those that an earlier call of the run has recorded, become their digest, so that the
 // words around them are recorded still.
 import { rewriteJson } from '../privacy/rewrite-json.ts'
 import { nodeCrypto } from '../run/late-modules.ts'
@@ -27,7 +27,8 @@ export function boundedBody(text: string, maxBytes: number, known?: Set<string>)
             part.length < (large && known === undefined ? encodedLimit : repeatedLimit) ? part : recorded(part, large, known, fresh),
         })
       : text
-  if (Buffer.byteLength(kept) > maxBytes) return undefined
+  // No character has more than three bytes for each of its units.
+  if (kept.length * 3 > maxBytes && Buffer.byteLength(kept) > maxBytes) return undefined
   for (const digest of fresh) if (known !== undefined && known.size < maxKnown) known.add(digest)
   return kept
 }

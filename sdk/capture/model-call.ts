@@ -21,6 +21,9 @@ import type { ModelRequest } from './model-request.ts'
 import { watchBody, watchResponse } from './watch-response.ts'
 import type { BodyWatcher } from './watch-stream.ts'
 
+/** Stands where a content type would, of a body that is recorded in part or not at all because of its length. */
+const beyondBounds = 'over maxBodyBytes'
+
 const assemblers: Record<string, () => StreamAssembler> = {
   'openai.chat': assembleOpenAiChat,
   'openai.responses': assembleOpenAiResponses,
@@ -46,13 +49,13 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   private wholeText: string | undefined
   /** Bytes of the budget that are taken beside the collector's. */
   private held = 0
-  /** A body was left out: too many bytes were held already. */
+  /** A body was left out: it is too long, or too many bytes were held already. */
   private cut = false
   private status: number | undefined
   private stream = false
   /** AWS's framing of a stream. */
   private binary = false
-  /** Content type of a body that is no text: it is not recorded. */
+  /** Why the body is not recorded: the content type of what is no text, or that it is too long. */
   private untold: string | undefined
   private firstChunkMs: number | undefined
   private how: 'done' | 'left' | { error: unknown } | undefined
@@ -160,6 +163,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     if (typeof model === 'string') span.name = `${endpoint.operation} ${model}`
     const kept = content && request.body !== undefined ? boundedBody(request.body, this.maxBodyBytes, this.knownFiles()) : undefined
     if (kept !== undefined) attributes[homeground.requestBody] = kept
+    else if (content && request.body !== undefined) this.cut = true
     if (this.status !== undefined) attributes[genAi.httpStatusCode] = this.status
     if (this.stream && this.firstChunkMs !== undefined)
       attributes[homeground.firstChunkMs] = Math.round((this.firstChunkMs - span.startMs) * 1000) / 1000
@@ -169,11 +173,21 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     const failed = (this.status !== undefined && this.status >= 400) || error !== undefined || typeof this.how === 'object'
     // Who refuses a key may say it again.
     const secrets = failed ? secretsOf(request.sentHeaders(), request.url) : []
-    if (content && text !== undefined) attributes[homeground.responseBody] = failed ? withoutKeys(text, secrets) : text
+    if (this.collector.truncated) this.untold ??= beyondBounds
+    if (content && text !== undefined) this.keepAnswer(failed ? withoutKeys(text, secrets) : text)
     if (this.untold !== undefined) attributes[homeground.responseOmitted] = this.untold
     if (this.collector.truncated || this.cut) attributes[homeground.partial] = true
     this.conclude(whole, error, body)
     if (span.error !== undefined) span.error = { type: span.error.type, message: withoutKeys(span.error.message, secrets) }
+  }
+
+  private keepAnswer(text: string): void {
+    const kept = boundedBody(text, this.maxBodyBytes)
+    if (kept !== undefined) this.span.attributes[homeground.responseBody] = kept
+    else {
+      this.cut = true
+      this.untold ??= beyondBounds
+    }
   }
 
   /** Of the run: what it has recorded once needs no second time. */
