@@ -6,7 +6,7 @@ import { jsonText } from './json-value.ts'
 import { observe } from './observe.ts'
 import { spanKind } from './open-span.ts'
 import type { Recorder } from './recorder.ts'
-import type { SessionOptions } from './session.ts'
+import { type SessionOptions, sessionFields } from './session.ts'
 
 /** What `hg.agent` may be told beside the function. */
 export interface AgentOptions<Args extends unknown[]> {
@@ -58,9 +58,7 @@ function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: A
     spanId: span.spanId,
     agents: [...(above?.agents ?? []), name],
     run: { variants: { ...above?.run?.variants } },
-    ...(session?.id === undefined ? {} : { session: session.id }),
-    ...(session?.user === undefined ? {} : { user: session.user }),
-    ...(session?.tags === undefined ? {} : { tags: { ...above?.tags, ...session.tags } }),
+    ...sessionFields(recorder, session, above),
     ...(options.captureContent === undefined ? {} : { captureContent: options.captureContent }),
     ...(span.hostSpan === undefined ? {} : { hostSpan: span.hostSpan }),
   }
