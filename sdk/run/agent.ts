@@ -1,10 +1,11 @@
 // hg.agent: the whole agent as one span, above all that it does.
+import { types } from 'node:util'
 import { genAi, homeground, operation } from '../trace/attributes.ts'
-import { enterFrame, type Frame } from './context.ts'
-import { errorOf } from './error-of.ts'
+import type { Frame } from './context.ts'
 import { jsonText } from './json-value.ts'
 import { observe } from './observe.ts'
 import { spanKind } from './open-span.ts'
+import { type Outcome, spanOutcome } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
 import { type SessionOptions, sessionFields } from './session.ts'
 
@@ -24,31 +25,16 @@ export function recordAgent<Args extends unknown[], Result>(
   fn: (...args: Args) => Result,
   options: AgentOptions<Args>,
 ): (...args: Args) => Result {
+  const fresh = types.isAsyncFunction(fn)
   return function agent(this: unknown, ...args: Args): Result {
     const call = (): Result => Reflect.apply(fn, this, args)
     const begun = recorder.guard(() => begin(recorder, name, args, options), undefined)
     if (begun === undefined) return call()
-    const { span, frame } = begun
-    return observe(
-      call,
-      {
-        done: (value) => {
-          const output = recorder.guard(() => (recorder.capturesContent(frame) ? jsonText(value) : undefined), undefined)
-          recorder.end(span, () => {
-            if (output !== undefined) span.attributes[homeground.agentOutput] = output
-          })
-        },
-        failed: (error) => {
-          span.error = errorOf(error)
-          recorder.end(span)
-        },
-      },
-      (part) => enterFrame(frame, part),
-    )
+    return observe(call, begun, fresh)
   }
 }
 
-function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: Args, options: AgentOptions<Args>) {
+function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: Args, options: AgentOptions<Args>): Outcome {
   const span = recorder.start(`${operation.invokeAgent} ${name}`, spanKind.internal)
   const above = span.frame
   const session = typeof options.session === 'function' ? options.session(...args) : options.session
@@ -69,5 +55,7 @@ function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: A
   // Now, not at the end: an agent appends to the very messages that it was given.
   const input = args.length === 0 || !recorder.capturesContent(frame) ? undefined : jsonText(args.length === 1 ? args[0] : args)
   if (input !== undefined) span.attributes[homeground.agentInput] = input
-  return { span, frame }
+  return spanOutcome(recorder, span, frame, (output) => {
+    if (output !== undefined) span.attributes[homeground.agentOutput] = output
+  })
 }

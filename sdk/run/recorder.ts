@@ -86,15 +86,16 @@ export class Recorder {
     return span
   }
 
-  /** Ends it now; `fill` completes its attributes later, off the tick. Once a span. */
-  end(span: OpenSpan, fill?: (span: OpenSpan) => void): void {
+  /** Ends it, by default now; `fill` completes its attributes later, off the tick. Once a span. */
+  end(span: OpenSpan, fill?: (span: OpenSpan) => void, endMs: number = this.now()): void {
     if (span.endMs !== undefined) return
     // The wall clock may have been set back meanwhile, by a test or by the network's time.
-    span.endMs = Math.max(this.now(), span.startMs)
+    span.endMs = Math.max(endMs, span.startMs)
     this.options.stats.openSpans -= 1
     this.open.delete(span)
     this.later(() => {
-      fill?.(span)
+      // A span that lacks what could not be filled in says more than none.
+      this.guard(() => fill?.(span), undefined)
       this.deliver(span)
     }, span.frame?.replay !== undefined)
   }

@@ -1,12 +1,14 @@
 // hg.tool: a function that the model may call. Recorded with the arguments that the model wrote; in a replay the tape answers instead of the function.
+import { types } from 'node:util'
 import { genAi, homeground, operation } from '../trace/attributes.ts'
 import type { Effect, Json } from '../trace/episode.ts'
 import { HomegroundError } from '../trace/error.ts'
-import { currentFrame, enterFrame, type Frame } from './context.ts'
+import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { boundedText, jsonText, jsonValue } from './json-value.ts'
 import { observe } from './observe.ts'
-import { leftOpen, type OpenSpan, spanKind } from './open-span.ts'
+import { type OpenSpan, spanKind } from './open-span.ts'
+import { spanOutcome } from './outcome.ts'
 import { claimCall, serveCall } from './pairing.ts'
 import type { Recorder } from './recorder.ts'
 import type { SeamToolCall } from './seam.ts'
@@ -54,6 +56,7 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
   const tool: ToolIdentity = {
     name,
     effect,
+    fresh: types.isAsyncFunction(execute),
     ...(captureContent === undefined ? {} : { captureContent }),
     ...(isStandardSchema(parameters) ? { checked: (args) => checkedNow(parameters, args) } : {}),
   }
@@ -131,6 +134,8 @@ interface ToolIdentity {
   effect: Effect
   captureContent?: boolean
   checked?: (args: Json) => unknown
+  /** Whether what it gives is a promise of its own. */
+  fresh: boolean
 }
 
 function frameFor({ captureContent }: { captureContent?: boolean }): Frame | undefined {
@@ -178,20 +183,11 @@ function run<Result>(
     looked = true
     return served
   }
-  const finish = (result: string | undefined, error?: { type: string; message: string }): void => {
-    span.error = error
-    recorder.end(span, () => {
-      const call = serve()
-      fill(recorder, span, claim.callId ?? call?.callId, written ?? call?.arguments ?? claim.given, result)
-    })
-  }
-  span.leave = () => finish(undefined, leftOpen)
-  const outcome = {
-    done: (value: unknown) => finish(recorder.guard(() => (recorder.capturesContent(frame) ? jsonText(value) : undefined), undefined)),
-    failed: (error: unknown) => finish(undefined, errorOf(error)),
-  }
-  const live = (): Result => enterFrame(inner, execute)
-  if (frame?.replay === undefined || seam?.tool === undefined) return observe(execute, outcome, (part) => enterFrame(inner, part))
+  const outcome = spanOutcome(recorder, span, inner, (result) => {
+    const call = serve()
+    fill(recorder, span, claim.callId ?? call?.callId, written ?? call?.arguments ?? claim.given, result)
+  })
+  if (frame?.replay === undefined || seam?.tool === undefined) return observe(execute, outcome, tool.fresh)
   const answered = async (): Promise<Json | undefined> => {
     frame.replay?.signal?.throwIfAborted()
     const call = serve()
@@ -201,7 +197,7 @@ function run<Result>(
       callId: claim.callId ?? call?.callId,
       effect: tool.effect,
       agents: frame.agents,
-      live: async () => jsonValue(await live()),
+      live: async () => jsonValue(await outcome.enter(execute)),
     }
     try {
       return await seam.tool?.(asked)
@@ -210,7 +206,7 @@ function run<Result>(
     }
   }
   // A replay answers with a promise of what was recorded; a tool that is not asynchronous cannot be replayed as such.
-  return observe(answered as () => Result, outcome, (part) => part())
+  return observe(answered as () => Result, { ...outcome, enter: (part) => part() }, true)
 }
 
 function begin(recorder: Recorder, frame: Frame | undefined, tool: { name: string; effect: Effect }): OpenSpan {

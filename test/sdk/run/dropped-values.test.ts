@@ -1,0 +1,48 @@
+// What a product drops unused has ended all the same.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const sdk = fileURLToPath(new URL('../../../sdk/dist/index.js', import.meta.url))
+
+it('a lazy promise, a stream and a half-read generator that the product drops: recorded when they are gone, as long as their use was', () => {
+  const program = `
+    import { homeground } from ${JSON.stringify(sdk)}
+    const spans = []
+    const hg = homeground({ project: 'test', exporter: { export: (batch) => void spans.push(...batch) } })
+    class Lazy extends Promise {}
+    const words = async function* () { yield 'one'; yield 'two' }
+    const half = hg.agent('generator', words)
+    ;(() => void hg.agent('promise', () => new Lazy(() => undefined))())()
+    ;(() => void hg.agent('stream', () => ({ [Symbol.asyncIterator]: words }))())()
+    await (async () => void (await half().next()))()
+    // The iterable is gone long before its iterator has come to its end.
+    const whole = hg.agent('read', () => ({ [Symbol.asyncIterator]: words }))()[Symbol.asyncIterator]()
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
+    await pause()
+    for (let round = 0; round < 50 && spans.length < 3; round += 1) {
+      gc()
+      await pause()
+      await hg.flush()
+    }
+    while (!(await whole.next()).done);
+    await hg.flush()
+    console.log(JSON.stringify({
+      open: hg.stats().openSpans,
+      spans: spans.map(({ name, attributes: a, startTimeUnixNano, endTimeUnixNano }) =>
+        [name, a['homeground.partial'] ?? false, a['homeground.agent.output'] ?? null, name.endsWith('read') || endTimeUnixNano - startTimeUnixNano < 15_000_000n]).sort(),
+    }))`
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(JSON.parse(stdout)).toEqual({
+    open: 0,
+    spans: [
+      ['invoke_agent generator', true, '"one"', true],
+      ['invoke_agent promise', true, null, true],
+      ['invoke_agent read', false, '"onetwo"', true],
+      ['invoke_agent stream', true, null, true],
+    ],
+  })
+})
