@@ -1,9 +1,10 @@
-// Plays sixty customers against a desk that is running: `npm run traffic`. DESK_URL says where, SESSIONS how many (at most 240).
+// Plays sixty customers against a desk that is running: `npm run traffic`. DESK_URL says where, SESSIONS how many of the 480, FROM how many to pass over.
 import { drive } from './drive.ts'
 import { customerSessions } from './sessions.ts'
 
 const url = process.env['DESK_URL'] ?? 'http://127.0.0.1:4000'
-const report = await drive(customerSessions(process.env['SESSIONS'] === undefined ? undefined : Number(process.env['SESSIONS'])), { url })
+const numberOf = (name: string) => (process.env[name] === undefined ? undefined : Number(process.env[name]))
+const report = await drive(customerSessions(numberOf('SESSIONS'), numberOf('FROM')), { url })
 process.stdout.write(
   `${report.sessions} sessions, ${report.turns} messages, ${report.helpful} rated helpful, ${report.failed} without an answer\n`,
 )

@@ -1,5 +1,5 @@
-// Two hundred and forty customers and their orders, and what each writes to the desk: fifteen kinds, four wordings each, in four rounds of sixty. The same every
-// time for the same day.
+// Four hundred and eighty customers and their orders, and what each writes to the desk: fifteen kinds, four wordings each, in eight rounds of sixty. The same
+// every time for the same day.
 import type { Customer, Order } from '../shop.ts'
 import { type About, type CustomerSession, kinds, type OrderPlan } from './kinds.ts'
 
@@ -38,6 +38,22 @@ const lastNames = [
   'Young',
   'Zeman',
   'Aalto',
+  'Bianchi',
+  'Cerny',
+  'Dvorak',
+  'Eriksen',
+  'Fischer',
+  'Gomez',
+  'Horvat',
+  'Ito',
+  'Jensen',
+  'Kovacs',
+  'Lopez',
+  'Meyer',
+  'Novak',
+  'Ozturk',
+  'Park',
+  'Roux',
 ] as const
 const wordings = 4
 const items = [
@@ -67,8 +83,8 @@ export function shopData(today: string): { customers: Customer[]; orders: Order[
   return { customers, orders }
 }
 
-/** The first round, sixty, by default, in an order that mixes the kinds. A later round asks alike about other orders. */
-export function customerSessions(count = kinds.length * wordings): CustomerSession[] {
+/** The first round, sixty, by default, in an order that mixes the kinds. A later round asks alike about other orders. `from`: how many customers to pass over. */
+export function customerSessions(count = kinds.length * wordings, from = 0): CustomerSession[] {
   const sessions: CustomerSession[] = []
   forEachSession((kind, row, index) => {
     const about: About = {
@@ -81,7 +97,7 @@ export function customerSessions(count = kinds.length * wordings): CustomerSessi
     }
     sessions.push({ customer: customerId(index), kind: kinds[kind]?.name ?? '', turns: kinds[kind]?.turns(about) ?? [] })
   })
-  return sessions.slice(0, count)
+  return sessions.slice(from, from + count)
 }
 
 /** `row`: which of the last names, and of a round's wordings. */
