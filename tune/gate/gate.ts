@@ -10,8 +10,8 @@ import type { Environment, Split } from '../../replay/environment/types.ts'
 import { type RunOptions, runRollouts } from '../../replay/run/run-rollouts.ts'
 import type { Arm } from '../../replay/run/types.ts'
 import { decide } from './decide.ts'
-import { levelOf, readLedger, wornOutAfter, writeLedger } from './ledger.ts'
-import type { GateRules, LedgerEntry, Promotion } from './types.ts'
+import { closeGate, levelOf, openGate, wornOutAfter } from './ledger.ts'
+import type { GateRules, Promotion } from './types.ts'
 
 /** A model on one side of the gate. */
 export interface GateSide {
@@ -51,20 +51,15 @@ export async function gate(environment: Environment, options: GateOptions): Prom
   const ledger = path.join(options.folder, 'gates.jsonl')
   const testHash = await splitHash(environment, rules.split)
   const id = sha256({ testHash, environment: environment.file.hash, baseline: baseline.sha256, candidate: candidate.sha256, rules })
-  const before = readLedger(ledger, testHash)
-  const known = before.find((entry) => entry.id === id)
-  const number = known?.gate ?? before.length + 1
   const folder = path.join(options.folder, 'runs', `gate-${id.slice(0, 12)}`)
-  const entry: LedgerEntry = {
+  const opened = openGate(ledger, {
     at: now().toISOString(),
     id,
     testHash,
-    gate: number,
     baseline: baseline.model,
     candidate: candidate.model,
     run: folder,
-  }
-  if (known === undefined) writeLedger(ledger, entry)
+  })
   const run = await runRollouts(environment, {
     arms: [
       { name: 'baseline', ...baseline.arm },
@@ -83,11 +78,11 @@ export async function gate(environment: Environment, options: GateOptions): Prom
   await writeReport(run, comparison)
   const pair = comparison.pairs[0]
   if (pair === undefined) throw new Error('a comparison of two arms has a pair')
-  const decision = decide({ comparison, pair, rules, level: levelOf(number), audit: readAudit(environment) })
+  const decision = decide({ comparison, pair, rules, level: levelOf(opened.gate), audit: readAudit(environment) })
   const scoreOf = (name: string): number | null => comparison.arms.find((arm) => arm.name === name)?.score.mean ?? null
   const promotion: Promotion = {
     format: 1,
-    at: known?.at ?? entry.at,
+    at: opened.at,
     promoted: decision.promoted,
     verdict: pair.verdict.word,
     sentence: pair.sentence,
@@ -98,7 +93,7 @@ export async function gate(environment: Environment, options: GateOptions): Prom
     environment: { name: environment.file.name, hash: environment.file.hash },
     split: rules.split,
     testHash,
-    gate: number,
+    gate: opened.gate,
     rules,
     run: run.folder,
     versions: run.file.versions,
@@ -106,8 +101,8 @@ export async function gate(environment: Environment, options: GateOptions): Prom
   const record = path.join(run.folder, 'PROMOTION.json')
   fs.writeFileSync(`${record}.next`, `${JSON.stringify(promotion, null, 2)}\n`)
   fs.renameSync(`${record}.next`, record)
-  if (known?.promoted === undefined) writeLedger(ledger, { ...entry, promoted: promotion.promoted, verdict: promotion.verdict })
-  return { promotion, record, warnings: warningsOf(number, rules.split) }
+  if (opened.promoted === undefined) closeGate(ledger, opened, { promoted: promotion.promoted, verdict: promotion.verdict })
+  return { promotion, record, warnings: warningsOf(opened.gate, rules.split) }
 }
 
 /** Of the tasks of one split: what a gate has seen once it ran. @throws HomegroundError invalid-argument where the split is empty */

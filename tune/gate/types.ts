@@ -60,13 +60,14 @@ export const promotionSchema = z.strictObject({
 })
 export type Promotion = z.infer<typeof promotionSchema>
 
-/** One line of gates.jsonl. */
-export const ledgerEntrySchema = z.strictObject({
+/** One line of gates.jsonl: one opens a gate, a second says what came of it. */
+export const ledgerLineSchema = z.strictObject({
   at: z.string(),
   /** The same gate again (same models, environment and rules) is the same entry. */
   id: z.string(),
   testHash: z.string(),
-  gate: z.int().positive(),
+  /** What it was told when it was opened; only for who reads the file: its place in the file is what counts. */
+  gate: z.int().positive().exactOptional(),
   baseline: z.string(),
   candidate: z.string(),
   /** Absent while the gate runs: looking costs, whatever comes of it. */
@@ -74,4 +75,8 @@ export const ledgerEntrySchema = z.strictObject({
   verdict: z.string().exactOptional(),
   run: z.string(),
 })
-export type LedgerEntry = z.infer<typeof ledgerEntrySchema>
+export type LedgerLine = z.infer<typeof ledgerLineSchema>
+/** What is known of a gate before it looks. */
+export type GateLook = Omit<LedgerLine, 'gate' | 'promoted' | 'verdict'>
+/** A gate with its number among those on the same split, from 1. */
+export type LedgerEntry = LedgerLine & { gate: number }

@@ -7,7 +7,8 @@ import type { Episode } from '@homeground/sdk/trace'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
-import { type GateRules, type GateSide, gate, gateRulesSchema, readLedger } from '../../../tune/gate/index.ts'
+import { type GateRules, type GateSide, gate, gateRulesSchema, splitHash } from '../../../tune/gate/index.ts'
+import { readLedger } from '../../../tune/gate/ledger.ts'
 import { episodeOf, text } from '../../replay/support/episodes.ts'
 import { projectRoot } from '../../support/project-files.ts'
 
@@ -63,6 +64,13 @@ async function run(url: string, models: { baseline: string; candidate: string },
   }
 }
 
+async function ledger() {
+  const environment = await openEnvironment(path.join(folder, 'env'))
+  const entries = readLedger(path.join(folder, 'gates.jsonl'), await splitHash(environment, 'test'))
+  await environment.close()
+  return entries
+}
+
 describe('gate', () => {
   it('promotes the better model on the held-out tasks alone, and writes down all that it rests on', async () => {
     const { promotion, record, warnings } = await withModels((url) => run(url, { baseline: 'guess', candidate: 'wise' }))
@@ -87,15 +95,15 @@ describe('gate', () => {
     await withModels(async (url) => {
       await run(url, { baseline: 'guess', candidate: 'wise' })
       await run(url, { baseline: 'guess', candidate: 'wise' })
-      expect(readLedger(path.join(folder, 'gates.jsonl')).map((entry) => [entry.gate, entry.promoted])).toEqual([[1, true]])
+      expect((await ledger()).map((entry) => [entry.gate, entry.promoted])).toEqual([[1, true]])
       for (let seed = 2; seed <= 6; seed += 1) {
         const { promotion, warnings } = await run(url, { baseline: 'guess', candidate: 'wise' }, { errorShare: (seed + 10) / 100 })
         expect([promotion.gate, promotion.interval.level, warnings.length]).toEqual([seed, 1 - 0.05 / 2 ** seed, seed < 6 ? 0 : 1])
       }
     })
     await expect(run('http://127.0.0.1:9/v1', { baseline: 'a', candidate: 'b' }, { repeats: 0 })).rejects.toThrow()
-    expect(readLedger(path.join(folder, 'gates.jsonl')).at(-1)).toMatchObject({ gate: 7, baseline: 'a' })
-    expect(readLedger(path.join(folder, 'gates.jsonl')).at(-1)?.promoted).toBeUndefined()
+    expect((await ledger()).at(-1)).toMatchObject({ gate: 7, baseline: 'a' })
+    expect((await ledger()).at(-1)?.promoted).toBeUndefined()
   })
 })
 
