@@ -1,13 +1,16 @@
 // hg.agent: the whole agent as one span, above all that it does.
 import { types } from 'node:util'
 import { genAi, homeground, operation } from '../trace/attributes.ts'
-import type { Frame } from './context.ts'
+import { currentFrame, type Frame } from './context.ts'
+import { errorOf } from './error-of.ts'
 import { jsonText } from './json-value.ts'
 import { observe } from './observe.ts'
 import { spanKind } from './open-span.ts'
 import { type Outcome, spanOutcome } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
 import { type SessionOptions, sessionFields } from './session.ts'
+import { follow, isSettling } from './settling-promise.ts'
+import { warnHost } from './warn-host.ts'
 
 /** What `hg.agent` may be told beside the function. */
 export interface AgentOptions<Args extends unknown[]> {
@@ -26,25 +29,36 @@ export function recordAgent<Args extends unknown[], Result>(
   options: AgentOptions<Args>,
 ): (...args: Args) => Result {
   const fresh = types.isAsyncFunction(fn)
+  const told = recorder.guard(() => read(options), {})
   return function agent(this: unknown, ...args: Args): Result {
     const call = (): Result => Reflect.apply(fn, this, args)
-    const begun = recorder.guard(() => begin(recorder, name, args, options), undefined)
-    if (begun === undefined) return call()
-    return observe(call, begun, fresh)
+    const outcome = recorder.guard(() => begin(recorder, name, args, told), undefined)
+    return outcome === undefined ? call() : observe(call, outcome, fresh)
   }
 }
 
+/** Here, once: products in JavaScript give null. */
+function read<Args extends unknown[]>(options: AgentOptions<Args> | null): AgentOptions<Args> {
+  const { version, session, captureContent } = options ?? {}
+  return {
+    ...(typeof version === 'string' ? { version } : {}),
+    ...(session === undefined ? {} : { session }),
+    ...(typeof captureContent === 'boolean' ? { captureContent } : {}),
+  }
+}
+
+/** What may fail comes before the span begins: it would stay open. */
 function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: Args, options: AgentOptions<Args>): Outcome {
+  const session = sessionOf(recorder, name, args, options.session)
   const span = recorder.start(`${operation.invokeAgent} ${name}`, spanKind.internal)
   const above = span.frame
-  const session = typeof options.session === 'function' ? options.session(...args) : options.session
   const frame: Frame = {
     ...above,
     traceId: span.traceId,
     spanId: span.spanId,
     agents: [...(above?.agents ?? []), name],
     run: { variants: { ...above?.run?.variants } },
-    ...sessionFields(recorder, session, above),
+    ...session,
     ...(options.captureContent === undefined ? {} : { captureContent: options.captureContent }),
     ...(span.hostSpan === undefined ? {} : { hostSpan: span.hostSpan }),
   }
@@ -58,4 +72,23 @@ function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: A
   return spanOutcome(recorder, span, frame, (output) => {
     if (output !== undefined) span.attributes[homeground.agentOutput] = output
   })
+}
+
+/** Without one where the product's function for it fails: the agent is what its caller waits for. */
+function sessionOf<Args extends unknown[]>(recorder: Recorder, name: string, args: Args, session: AgentOptions<Args>['session']) {
+  try {
+    const given = typeof session === 'function' ? session(...args) : session
+    if (!isSettling(given)) return sessionFields(recorder, given, currentFrame())
+    const unread = (): void => undefined
+    void follow(given, false, unread, unread)
+    throw new TypeError('a promise')
+  } catch (error) {
+    recorder.failed(error)
+    const { type } = errorOf(error)
+    warnHost(
+      recorder,
+      `the session of agent ${name} cannot be read (${type}), and its runs are recorded without one. It is { id, user, tags }, given at once, not as a promise.`,
+    )
+    return {}
+  }
 }

@@ -23,10 +23,47 @@ export function carryRun(): CarriedRun | undefined {
 
 /** Everything that `fn` starts belongs to the carried run: same episode, same parent. A replay does not come along: it has no reach there. */
 export function resumeRun<Result>(carried: CarriedRun | undefined, fn: () => Result): Result {
-  if (carried === undefined) return fn()
-  const { trace, span, agents, session, user, tags, sampled, captureContent } = carried
-  const frame: Frame = defined({ traceId: trace, spanId: span, agents, run: {}, session, user, tags, sampled, captureContent })
-  return enterFrame(frame, fn)
+  const frame = frameOf(carried)
+  return frame === undefined ? fn() : enterFrame(frame, fn)
+}
+
+/** It has come through a queue or a header: of whatever shape, it must not stop the work, nor give its spans ids that no collector takes. */
+function frameOf(carried: unknown): Frame | undefined {
+  try {
+    if (typeof carried !== 'object' || carried === null) return undefined
+    const field = (name: keyof CarriedRun): unknown => Reflect.get(carried, name)
+    const traceId = hex(field('trace'), 32)
+    const agents = field('agents')
+    return defined({
+      traceId,
+      spanId: traceId === undefined ? undefined : hex(field('span'), 16),
+      agents: Array.isArray(agents) ? agents.filter(isText) : [],
+      run: {},
+      session: text(field('session')),
+      user: text(field('user')),
+      tags: Object.fromEntries(Object.entries(field('tags') ?? {}).filter(([, value]) => isText(value))),
+      sampled: flag(field('sampled')),
+      captureContent: flag(field('captureContent')),
+    })
+  } catch {
+    return undefined
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function text(value: unknown): string | undefined {
+  return isText(value) ? value : undefined
+}
+
+function hex(value: unknown, digits: number): string | undefined {
+  return isText(value) && value.length === digits && /^[0-9a-f]+$/.test(value) ? value : undefined
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined
 }
 
 type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> } & {

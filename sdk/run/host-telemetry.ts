@@ -34,8 +34,16 @@ function hostTelemetry(): HostTelemetry | undefined {
 
 /** OpenTelemetry's own log: quiet until the host gives `diag` a logger. */
 export const diag = {
-  warn: (message: string): void => hostTelemetry()?.diag?.warn(message),
-  debug: (message: string): void => hostTelemetry()?.diag?.debug(message),
+  warn: (message: string): void => log('warn', message),
+  debug: (message: string): void => log('debug', message),
+}
+
+function log(level: 'warn' | 'debug', message: string): void {
+  try {
+    hostTelemetry()?.diag?.[level](message)
+  } catch {
+    // The host's logger has failed; where would it be told?
+  }
 }
 
 /** Ids of the host's span that is active here; `undefined` where none is. */

@@ -7,14 +7,20 @@ import { jsonText, jsonValue } from './json-value.ts'
 import { type OpenSpan, spanKind } from './open-span.ts'
 import type { Recorder } from './recorder.ts'
 
+/** What a read may be told. */
+interface IoOptions {
+  key?: unknown
+  captureContent?: boolean
+}
+
 /** Runs `fn` and records what it gave; in a replay the tape answers instead (as JSON: a Date comes back as text). */
 export async function recordIo<Result>(
   recorder: Recorder,
   name: string,
   fn: () => Result | Promise<Result>,
-  options: { key?: unknown; captureContent?: boolean } = {},
+  options: IoOptions = {},
 ): Promise<Result> {
-  const { key, captureContent } = options
+  const { key, captureContent } = recorder.guard(() => read(options), {})
   const current = currentFrame()
   const frame: Frame | undefined = captureContent === undefined ? current : { ...current, agents: current?.agents ?? [], captureContent }
   const span = recorder.guard(() => begin(recorder, frame, name, key), undefined)
@@ -36,6 +42,12 @@ export function recordInstant(recorder: Recorder, name: 'now' | 'random', live: 
   const value = frame?.replay?.seam[name]?.() ?? live()
   recorder.guard(() => end(recorder, begin(recorder, frame, name, undefined), value), undefined)
   return value
+}
+
+/** Here, once: products in JavaScript give null. */
+function read(options: IoOptions | null): IoOptions {
+  const { key, captureContent } = options ?? {}
+  return typeof captureContent === 'boolean' ? { key, captureContent } : { key }
 }
 
 async function answer<Result>(

@@ -46,9 +46,18 @@ class Snapshot {
       case 'symbol':
         return this.text(value.toString())
       case 'function':
-        return `[function ${this.text(String(value.name))}]`
+        return this.called(value)
       default:
         return typeof value === 'object' && value !== null ? this.object(value, depth) : null
+    }
+  }
+
+  /** A function, or a proxy of one. */
+  private called(value: object): string {
+    try {
+      return `[function ${this.text(String(Reflect.get(value, 'name')))}]`
+    } catch {
+      return '[function]'
     }
   }
 

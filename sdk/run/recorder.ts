@@ -9,6 +9,7 @@ import type { Attributes, SpanRecord } from '../trace/span.ts'
 import { ByteBudget } from './byte-budget.ts'
 import type { Clock } from './clock.ts'
 import { currentFrame, type Frame } from './context.ts'
+import { errorOf } from './error-of.ts'
 import { activeHostSpan, diag, type StartedHostSpan } from './host-telemetry.ts'
 import type { Ids } from './ids.ts'
 import { endHostSpan, leftOpen, type OpenSpan, spanRecord } from './open-span.ts'
@@ -148,7 +149,7 @@ export class Recorder {
 
   failed(error: unknown): void {
     this.options.stats.internalErrors += 1
-    diag.debug(`homeground: a recording failed: ${error instanceof Error ? error.message : String(error)}`)
+    diag.debug(`homeground: a recording failed: ${errorOf(error).message}`)
   }
 
   private work(budgetMs: number): void {

@@ -225,8 +225,17 @@ function fill(recorder: Recorder, span: OpenSpan, callId: string | undefined, ar
   if (result !== undefined) span.attributes[genAi.toolCallResult] = result
 }
 
-/** The id as frameworks pass it: Vercel AI (`toolCallId`), LangChain (`toolCall.id`), OpenAI Agents (`toolCall.callId`), ours (`callId`). */
+/** Undefined where it cannot be read: what else the caller passes is the product's. */
 function callIdOf(context: unknown): string | undefined {
+  try {
+    return passedCallId(context)
+  } catch {
+    return undefined
+  }
+}
+
+/** The id as frameworks pass it: Vercel AI (`toolCallId`), LangChain (`toolCall.id`), OpenAI Agents (`toolCall.callId`), ours (`callId`). */
+function passedCallId(context: unknown): string | undefined {
   if (typeof context !== 'object' || context === null) return undefined
   for (const key of ['callId', 'toolCallId'] as const) {
     const id: unknown = Reflect.get(context, key)

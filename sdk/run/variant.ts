@@ -1,6 +1,7 @@
 // hg.variant: what is under test (a prompt, a model, a switch). In production the default, or a canary's value for its share of sessions.
 import type { Json } from '../trace/episode.ts'
 import { currentFrame } from './context.ts'
+import { jsonText } from './json-value.ts'
 import { nodeCrypto } from './late-modules.ts'
 
 /** A value for a share of the sessions. */
@@ -16,7 +17,7 @@ export function chooseVariant<Value extends Json>(name: string, otherwise: Value
   const value = frame?.replay?.seam.variant?.(name) ?? canaryValue(name, canaries[name], frame?.session ?? frame?.traceId) ?? otherwise
   if (frame?.run !== undefined) {
     frame.run.variants ??= {}
-    frame.run.variants[name] = typeof value === 'string' ? value : JSON.stringify(value)
+    frame.run.variants[name] = typeof value === 'string' ? value : (jsonText(value) ?? '')
   }
   return value as Value
 }
