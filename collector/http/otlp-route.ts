@@ -31,12 +31,11 @@ export function tracesRoute(queue: Queue, context: RouteContext, counts: Pick<Re
 
 export function logsRoute(queue: Queue, context: RouteContext): RequestHandler {
   return otlpRoute(context, 'rejectedLogRecords', async (bytes, encoding, key) => {
-    const { feedback, rejected } = decode(() =>
-      encoding === 'application/json' ? decodeJsonLogs(bytes.toString('utf8')) : decodeProtobufLogs(bytes),
-    )
-    const own = ownFeedback(feedback, key)
-    await queue.publishFeedback(own.rows)
-    return [...rejected, ...own.rejected]
+    const read = decode(() => (encoding === 'application/json' ? decodeJsonLogs(bytes.toString('utf8')) : decodeProtobufLogs(bytes)))
+    const { rows, rejected } = ownProject(read.rows, key)
+    const feedback = ownFeedback(read.feedback, key)
+    await Promise.all([queue.publishSpans(rows, bytes.length), queue.publishFeedback(feedback.rows)])
+    return [...read.rejected, ...rejected, ...feedback.rejected]
   })
 }
 

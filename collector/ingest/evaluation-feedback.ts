@@ -1,5 +1,5 @@
 // Evaluation events (gen_ai.evaluation.result) become feedback: the score, else the label. One that failed says nothing, least of all 0.
-import { type Attributes, evaluation, type FeedbackRow, genAi, projectOf } from '@homeground/sdk/trace'
+import { type Attributes, type AttributeValue, evaluation, type FeedbackRow, genAi, projectOf } from '@homeground/sdk/trace'
 import { longestProject } from './check-span.ts'
 
 /** What an event says, and the resource that says for which project. */
@@ -9,12 +9,15 @@ export interface EventFeedback {
 }
 
 export interface EventRecord {
+  /** '' where a log record is no event. */
   name: string
   timeUnixNano: bigint
   /** Hex as sent; '' where absent. */
   traceId: string
   spanId: string
   attributes: Attributes
+  /** A log record's own. */
+  body?: AttributeValue
   resource: Attributes
   scope: { name: string }
 }
@@ -24,8 +27,7 @@ export type EventOutcome = { kind: 'feedback'; said: EventFeedback } | { kind: '
 /** What an event says. Other events, plain log records and failed evaluations say nothing. */
 export function feedbackOfEvent(event: EventRecord): EventOutcome {
   const { attributes } = event
-  const eventName = event.name || String(attributes[evaluation.legacyEventName] ?? '')
-  if (eventName !== evaluation.eventName) return { kind: 'nothing' }
+  if (event.name !== evaluation.eventName) return { kind: 'nothing' }
   if (attributes[genAi.errorType] !== undefined) return { kind: 'nothing' }
   if (!/^(?!0{32})[0-9a-f]{32}$/.test(event.traceId))
     return { kind: 'rejected', reason: 'an evaluation needs the trace id of what it is about' }

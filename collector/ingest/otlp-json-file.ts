@@ -2,6 +2,7 @@
 import fs from 'node:fs/promises'
 import { HomegroundError, readTextLines } from '@homeground/sdk/trace'
 import type { Importer } from '../../store/import/types.ts'
+import { decodeJsonLogs } from './logs.ts'
 import { rejectionMessage, rowsOf } from './rows-of.ts'
 import { decodeJsonTraces } from './traces-json.ts'
 
@@ -30,7 +31,14 @@ export const otlpJson: Importer = {
 function decoded(text: string, place: string): Pick<ReturnType<typeof rowsOf>, 'rows' | 'feedback'> {
   let read: ReturnType<typeof rowsOf>
   try {
-    read = rowsOf(decodeJsonTraces(text))
+    const spans = rowsOf(decodeJsonTraces(text))
+    // The Collector's file exporter writes every signal that it is given.
+    const logs = decodeJsonLogs(/"resource_?logs"/i.test(text) ? text : '{}')
+    read = {
+      rows: [...spans.rows, ...logs.rows],
+      feedback: [...spans.feedback, ...logs.feedback],
+      rejected: [...spans.rejected, ...logs.rejected],
+    }
   } catch (cause) {
     const fault = cause instanceof Error ? cause.message : String(cause)
     throw new HomegroundError('invalid-input', `${place}: not an export request: ${fault}`, {

@@ -48,7 +48,7 @@ export function attributesOf(list: readonly JsonObject[], depth = 0): Attributes
 }
 
 /** An AnyValue. */
-function anyValue(value: unknown, depth: number): AttributeValue {
+export function anyValue(value: unknown, depth: number): AttributeValue {
   if (depth > deepestAttribute) throw new TooDeep()
   if (value === undefined || value === null) return null
   const any = asObject(value)

@@ -98,7 +98,7 @@ export function readKeyValue(reader: WireReader, into: Attributes, depth = 0): v
 }
 
 /** An AnyValue, from its length on. */
-function readAnyValue(reader: WireReader, depth: number): AttributeValue {
+export function readAnyValue(reader: WireReader, depth: number): AttributeValue {
   const end = reader.messageEnd()
   if (depth > deepestAttribute) throw new TooDeep()
   let value: AttributeValue = null

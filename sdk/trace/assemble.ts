@@ -5,6 +5,7 @@ import { dialectOf } from './dialects/index.ts'
 import type { Episode, EpisodeSource, Feedback, Step } from './episode.ts'
 import { expandFiles } from './expand-files.ts'
 import { foldAttempts } from './fold-attempts.ts'
+import { withEventContent } from './foreign/message-events.ts'
 import type { FeedbackRow, SpanRow } from './row.ts'
 import { compare, SpanTree } from './span-tree.ts'
 import { agentCallOf, agentFieldsOf, ioReadOf, isoOf, modelCallOf, msBetween, toolCallOf } from './step-of-row.ts'
@@ -27,7 +28,7 @@ interface Assembled {
 }
 
 function assembleTrace(rows: readonly SpanRow[], feedback: readonly FeedbackRow[]): Episode[] {
-  const tree = new SpanTree(expandFiles(withoutEchoes(rows)))
+  const tree = new SpanTree(expandFiles(withEventContent(withoutEchoes(rows))))
   const groups = groupBy(tree.inOrder(), (row) => tree.topAgentOf(row)?.spanId ?? '')
   const loose = (groups.get('') ?? []).filter((row) => row.kind !== 'other')
   groups.delete('')

@@ -34,6 +34,11 @@ export const genAi = {
   systemInstructions: 'gen_ai.system_instructions',
   inputMessages: 'gen_ai.input.messages',
   outputMessages: 'gen_ai.output.messages',
+  /** Before v1.28: the conversation as one JSON text. */
+  legacyPrompt: 'gen_ai.prompt',
+  legacyCompletion: 'gen_ai.completion',
+  /** Seconds. */
+  timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
   errorType: 'error.type',
   sessionId: 'session.id',
   userId: 'user.id',
@@ -49,14 +54,41 @@ export const genAiAliases: Readonly<Record<string, readonly string[]>> = {
   [genAi.providerName]: ['gen_ai.system'],
   [genAi.usageInputTokens]: ['gen_ai.usage.prompt_tokens'],
   [genAi.usageOutputTokens]: ['gen_ai.usage.completion_tokens'],
-  [genAi.usageCacheReadInputTokens]: ['gen_ai.usage.cache_read_input_tokens'],
-  [genAi.usageCacheCreationInputTokens]: ['gen_ai.usage.cache_write.input_tokens', 'gen_ai.usage.cache_creation_input_tokens'],
-  [genAi.usageReasoningOutputTokens]: ['gen_ai.usage.reasoning_tokens', 'gen_ai.usage.output_tokens.reasoning'],
+  [genAi.usageCacheReadInputTokens]: [
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.input_tokens.cached',
+    'gen_ai.usage.details.cache_read_tokens',
+  ],
+  [genAi.usageCacheCreationInputTokens]: [
+    'gen_ai.usage.cache_write.input_tokens',
+    'gen_ai.usage.cache_creation_input_tokens',
+    'gen_ai.usage.input_tokens.cache_write',
+    'gen_ai.usage.details.cache_write_tokens',
+  ],
+  [genAi.usageReasoningOutputTokens]: [
+    'gen_ai.usage.reasoning_tokens',
+    'gen_ai.usage.output_tokens.reasoning',
+    'gen_ai.usage.details.reasoning_tokens',
+  ],
+  [genAi.agentName]: ['gen_ai.workflow.name'],
+  // The AI SDK puts the conventions' metrics on its spans.
+  [genAi.timeToFirstChunk]: ['gen_ai.client.operation.time_to_first_chunk'],
   [genAi.userId]: ['enduser.id'],
 }
 
-/** The span event that holds messages where its attributes do not. */
-export const operationDetailsEvent = 'gen_ai.client.inference.operation.details'
+/** Events that hold messages where the span does not, on the span or as log records: of v1.37 and later, of v1.28 to v1.36, and of before. */
+export const messageEvent = {
+  details: 'gen_ai.client.inference.operation.details',
+  system: 'gen_ai.system.message',
+  user: 'gen_ai.user.message',
+  assistant: 'gen_ai.assistant.message',
+  tool: 'gen_ai.tool.message',
+  choice: 'gen_ai.choice',
+  prompts: 'gen_ai.content.prompt',
+  completions: 'gen_ai.content.completion',
+  /** Not an event: the attribute in which Azure's clients put an event's body. */
+  content: 'gen_ai.event.content',
+} as const
 
 /** On exception events. */
 export const exceptionEvent = { type: 'exception.type', message: 'exception.message' } as const

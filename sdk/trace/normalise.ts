@@ -1,8 +1,9 @@
 // A span becomes a row: what kind of step it is, and typed columns beside the bodies as they were sent. Pure, so that a mended normaliser mends old data too.
-import { exceptionEvent, genAi, homeground, operation, operationDetailsEvent } from './attributes.ts'
+import { exceptionEvent, genAi, homeground, operation } from './attributes.ts'
 import { emptyRow } from './empty-row.ts'
 import { finishReason } from './finish-reason.ts'
 import { foreignColumns } from './foreign/index.ts'
+import { contentOfEvents, isMessageEvent, messageEventFields } from './foreign/message-events.ts'
 import { dropMessages, semconv, semconvBody } from './foreign/semconv.ts'
 import type { RowKind, SpanRow } from './row.ts'
 import type { Attributes, SpanRecord } from './span.ts'
@@ -45,9 +46,9 @@ export function normaliseSpan(span: SpanRecord): SpanRow {
   row.resource = resource.texts
   attributes.value(genAi.operationName)
   if (row.kind === 'agent') {
-    row.input ||= attributes.text(genAi.inputMessages)
-    row.output ||= attributes.text(genAi.outputMessages)
-    row.agentName ||= name.replace(/^invoke_agent /, '')
+    row.input ||= attributes.text(genAi.inputMessages) || attributes.text(genAi.legacyPrompt)
+    row.output ||= attributes.text(genAi.outputMessages) || attributes.text(genAi.legacyCompletion)
+    row.agentName ||= name.replace(/^invoke_(agent|workflow) /, '')
   }
   row.attributes = attributes.rest()
   return row
@@ -67,10 +68,12 @@ function resourceColumns(resource: Attributes): { project: string; texts: Record
   return columns
 }
 
-/** The conventions let senders put content into an event of the span instead of its attributes. */
+/** The conventions let senders put content into events of the span instead of its attributes. */
 function withEventContent(span: SpanRecord): Attributes {
-  const details = span.events.find((event) => event.name === operationDetailsEvent)
-  return details === undefined ? span.attributes : { ...details.attributes, ...span.attributes }
+  const events = span.events.filter((event) => isMessageEvent(event.name))
+  if (events.length === 0) return span.attributes
+  const content = contentOfEvents(events.map(({ name, attributes }) => ({ name, fields: messageEventFields(attributes) })))
+  return { ...content, ...span.attributes }
 }
 
 /** Where spans go that name no project. */
@@ -87,6 +90,9 @@ const kinds: Readonly<Record<string, RowKind>> = {
   [operation.textCompletion]: 'model',
   [operation.embeddings]: 'model',
   generate_content: 'model',
+  // Before the conventions had a list of them.
+  completion: 'model',
+  embedding: 'model',
   [operation.invokeAgent]: 'agent',
   invoke_workflow: 'agent',
   [operation.executeTool]: 'tool',
@@ -96,7 +102,9 @@ function kindOf(attributes: SpanAttributes): RowKind {
   if (attributes.has(homeground.ioName)) return 'io'
   const named = attributes.text(genAi.operationName)
   if (Object.hasOwn(kinds, named)) return kinds[named] ?? 'other'
-  return attributes.has(homeground.api) ? 'model' : 'other'
+  if (attributes.has(homeground.api)) return 'model'
+  // Before v1.27 spans had no operation, and model calls were all there was.
+  return named === '' && attributes.has(genAi.requestModel) && !attributes.has(genAi.toolName) ? 'model' : 'other'
 }
 
 function fillError(row: SpanRow, span: SpanRecord, attributes: SpanAttributes): void {
@@ -121,7 +129,7 @@ function fillModel(row: SpanRow, attributes: SpanAttributes): void {
   fillCount(row, 'cacheReadTokens', attributes.number(genAi.usageCacheReadInputTokens))
   fillCount(row, 'cacheWriteTokens', attributes.number(genAi.usageCacheCreationInputTokens))
   fillCount(row, 'reasoningTokens', attributes.number(genAi.usageReasoningOutputTokens))
-  fillCount(row, 'firstChunkMs', attributes.number(homeground.firstChunkMs))
+  fillCount(row, 'firstChunkMs', attributes.number(homeground.firstChunkMs) ?? milliseconds(attributes.number(genAi.timeToFirstChunk)))
   row.attempt = attributes.number(homeground.attempt) ?? 1
   row.partial = attributes.flag(homeground.partial)
   row.requestBody = attributes.text(homeground.requestBody)
@@ -135,6 +143,10 @@ type Count = 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTok
 /** A count that is not known is absent. */
 function fillCount(row: SpanRow, name: Count, value: number | undefined): void {
   if (value !== undefined) row[name] = value
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000
 }
 
 function fillTool(row: SpanRow, attributes: SpanAttributes): void {

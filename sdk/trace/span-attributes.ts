@@ -123,7 +123,8 @@ export function textOf(value: AttributeValue | undefined): string {
   }
 }
 
-function jsonValueOf(value: AttributeValue): Json {
+/** The value as JSON: text well-formed, bytes as base64, integers beyond 2^53 rounded. */
+export function jsonValueOf(value: AttributeValue): Json {
   switch (typeof value) {
     case 'string':
       return value.toWellFormed()

@@ -9,19 +9,22 @@ import { asArray, asObject, asText, jsonOrText } from '../json.ts'
 import { openLlmetry as names } from './attribute-names.ts'
 import { defined } from './columns.ts'
 import { objects, unflattened } from './flattened.ts'
-import { requestParameters, requestPrefix } from './request-parameters.ts'
+import { requestParameters, requestPrefixes } from './request-parameters.ts'
 import { toolDefinition } from './tool-definition.ts'
 import type { ForeignBody, ForeignReader } from './types.ts'
+
+/** One of them is on every model call whose content was captured; `llm.request.type` came and went. */
+const indexed = [names.prompt, names.completion].flatMap((prefix) => [`${prefix}0.role`, `${prefix}0.content`])
 
 export const openLlmetry: ForeignReader = {
   api: 'openllmetry',
   columns: (attributes, name) => {
     const { session_id = '', user_id = '', ...tags } = attributes.under(names.association)
     const shared = { ...defined({ session: session_id, user: user_id }), tags }
-    if (attributes.has(names.requestType)) {
+    if (attributes.has(names.requestType) || indexed.some((name) => attributes.has(name))) {
       attributes.text(names.requestType)
       attributes.text(names.streaming)
-      const body = attributes.json([names.prompt, names.completion, names.functions, requestPrefix])
+      const body = attributes.json([names.prompt, names.completion, names.functions, ...requestPrefixes])
       const reasons = objects(unflattened(body, names.completion)).map((choice) => asText(choice['finish_reason']))
       const sent = attributes.texts(genAi.responseFinishReasons)
       return {
@@ -41,7 +44,7 @@ export const openLlmetry: ForeignReader = {
       case 'agent':
         return { ...shared, kind: 'agent', agentName: entity, input, output }
       case 'tool':
-        return { ...shared, kind: 'tool', toolName: entity, arguments: input, result: output }
+        return { ...shared, kind: 'tool', toolName: entity, arguments: argumentsOf(input), result: output }
       default:
         return { ...shared, kind: 'other' }
     }
@@ -49,17 +52,33 @@ export const openLlmetry: ForeignReader = {
   readRequest: (body) => ({
     model: '',
     messages: messagesOf(body, names.prompt),
-    tools: objects(unflattened(body, names.functions)).flatMap((tool) => toolDefinition(tool) ?? []),
+    tools: objects(unflattened(body, names.functions)).flatMap((tool) => toolDefinition(withParameters(tool)) ?? []),
     parameters: requestParameters(body),
   }),
   readOutputs: (body) => messagesOf(body, names.completion).map((message) => ({ ...message, role: message.role || 'assistant' })),
+}
+
+/** Before 0.13 a function's parameters were its `arguments`. */
+function withParameters({ arguments: before, ...tool }: { [key: string]: Json }): Json {
+  return before === undefined ? tool : { parameters: before, ...tool }
+}
+
+/** A decorated tool's input is `{ args, kwargs }`: where it got one object, or named arguments alone, these are what the model asked for. */
+function argumentsOf(input: string): string {
+  const called = asObject(jsonOrText(input))
+  const [args, named] = [asArray(called?.['args']), asObject(called?.['kwargs'])]
+  if (called === undefined || named === undefined || Object.keys(called).length > 2) return input
+  if (args.length === 0) return JSON.stringify(named)
+  return args.length === 1 && asObject(args[0]) !== undefined && Object.keys(named).length === 0 ? JSON.stringify(args[0]) : input
 }
 
 function messagesOf(body: ForeignBody, prefix: string): Message[] {
   return objects(unflattened(body, prefix)).map((message) => {
     const role = asText(message['role']) ?? (prefix === names.completion ? 'assistant' : 'user')
     const answered = asText(message['tool_call_id'])
-    const content = asText(message['content'])
+    const sent = asText(message['content'])
+    // Before 0.13 an assistant's missing content was written as JSON.
+    const content = role === 'assistant' && sent === 'null' ? undefined : sent
     if (role === 'tool')
       return {
         role,

@@ -1,4 +1,4 @@
-// Spans of other instrumentations that follow the GenAI semantic conventions: messages as JSON in attributes (v1.37 and later), or on an event of the span.
+// Spans of other instrumentations that follow the GenAI semantic conventions: messages as JSON in attributes (v1.37 and later, and before v1.28), or on events of the span.
 
 import { genAi } from '../attributes.ts'
 import type { Json, Message, Part } from '../episode.ts'
@@ -7,7 +7,8 @@ import { asArray, asObject, asText } from '../json.ts'
 import { partOfFields } from '../part.ts'
 import type { SpanAttributes } from '../span-attributes.ts'
 import { objects, parsed } from './flattened.ts'
-import { requestParameters, requestPrefix } from './request-parameters.ts'
+import { legacyMessages } from './legacy-messages.ts'
+import { requestParameters, requestPrefixes } from './request-parameters.ts'
 import { toolDefinition } from './tool-definition.ts'
 import type { ForeignBody, ForeignReader } from './types.ts'
 
@@ -19,20 +20,27 @@ export const semconv: ForeignReader = {
   columns: () => undefined,
   readRequest: (body) => ({
     model: '',
-    messages: [...instructions(parsed(body[genAi.systemInstructions])), ...objects(parsed(body[genAi.inputMessages])).map(messageOf)],
+    messages: [...instructions(parsed(body[genAi.systemInstructions])), ...input(body)],
     tools: asArray(parsed(body[genAi.toolDefinitions])).flatMap((tool) => toolDefinition(tool) ?? []),
     parameters: requestParameters(body),
   }),
-  readOutputs: (body) => objects(parsed(body[genAi.outputMessages])).map(messageOf),
+  readOutputs: (body) => {
+    const sent = body[genAi.outputMessages]
+    return sent === undefined ? legacyMessages(body[genAi.legacyCompletion], 'assistant') : objects(parsed(sent)).map(messageOf)
+  },
   readFinishReasons: (body) => {
     const reasons = objects(parsed(body[genAi.outputMessages])).map((message) => asText(message['finish_reason']))
-    return reasons.every((reason) => reason !== undefined) ? reasons.map(finishReason) : undefined
+    return reasons.length > 0 && reasons.every((reason) => reason !== undefined) ? reasons.map(finishReason) : undefined
   },
 }
 
 /** The body of a model call's row: its messages, where content was captured, and its parameters; '' where there is neither. */
 export function semconvBody(attributes: SpanAttributes): string {
-  const body: ForeignBody = { ...attributes.json([requestPrefix]), ...attributes.json(names) }
+  const body: Record<string, Json> = { ...attributes.json(requestPrefixes), ...attributes.json(names) }
+  for (const name of [genAi.legacyPrompt, genAi.legacyCompletion]) {
+    const text = attributes.text(name)
+    if (text !== '') body[name] = text
+  }
   // The model has a column of its own.
   return Object.keys(body).every((name) => name === genAi.requestModel) ? '' : JSON.stringify(body)
 }
@@ -40,6 +48,11 @@ export function semconvBody(attributes: SpanAttributes): string {
 /** Beside a body of ours (`emitMessages`) the messages say the same once more: they are taken and let go. */
 export function dropMessages(attributes: SpanAttributes): void {
   attributes.json(names)
+}
+
+function input(body: ForeignBody): Message[] {
+  const sent = body[genAi.inputMessages]
+  return sent === undefined ? legacyMessages(body[genAi.legacyPrompt], 'user') : objects(parsed(sent)).map(messageOf)
 }
 
 function instructions(value: Json | undefined): Message[] {

@@ -10,7 +10,7 @@ import type { SpanAttributes } from '../span-attributes.ts'
 import { vercelAi as names } from './attribute-names.ts'
 import { defined } from './columns.ts'
 import { objects, parsed } from './flattened.ts'
-import { requestParameters, requestPrefix } from './request-parameters.ts'
+import { requestParameters, requestPrefixes } from './request-parameters.ts'
 import { toolDefinition } from './tool-definition.ts'
 import type { ForeignBody, ForeignColumns, ForeignReader } from './types.ts'
 
@@ -22,7 +22,7 @@ export const vercelAi: ForeignReader = {
     attributes.text(names.operationName)
     const { sessionId = '', userId = '', ...tags } = attributes.under(names.metadata)
     const shared = { ...defined({ session: sessionId, user: userId }), tags }
-    if (/\.(doGenerate|doStream)$/.test(operation)) return { ...shared, ...modelColumns(attributes) }
+    if (/\.(doGenerate|doStream|doEmbed)$/.test(operation)) return { ...shared, ...modelColumns(attributes) }
     if (operation === 'ai.toolCall') {
       return {
         ...shared,
@@ -76,7 +76,7 @@ function modelColumns(attributes: SpanAttributes): ForeignColumns {
     }),
     ...(reasons.length === 0 ? {} : { finishReasons: reasons.map(finishReason) }),
   }
-  return { ...columns, requestBody: JSON.stringify(attributes.json([names.prompt, names.response, names.model, requestPrefix])) }
+  return { ...columns, requestBody: JSON.stringify(attributes.json([names.prompt, names.response, names.model, ...requestPrefixes])) }
 }
 
 function outputParts(body: ForeignBody): Part[] {

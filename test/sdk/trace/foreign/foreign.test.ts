@@ -167,6 +167,135 @@ describe('the GenAI conventions of others', () => {
     )
     expect(row).toMatchObject({ kind: 'agent', agentName: 'desk', input: '[1]', output: '[2]' })
   })
+
+  test('are read by the names of before: no operation, one JSON text for all messages, parameters under gen_ai.openai', () => {
+    const read = call({
+      'gen_ai.system': 'openai',
+      'gen_ai.request.model': 'm',
+      'gen_ai.openai.request.seed': 7,
+      'gen_ai.usage.prompt_tokens': 3,
+      'gen_ai.usage.completion_tokens': 4,
+      'gen_ai.prompt': '[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}]',
+      'gen_ai.completion': '[{"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]',
+    })
+    expect({ provider: read.provider, model: read.model, request: read.request, response: read.response }).toEqual({
+      provider: 'openai',
+      model: 'm',
+      request: {
+        messages: [
+          { role: 'system', parts: [{ type: 'text', content: 'Be brief.' }] },
+          { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
+        ],
+        tools: [],
+        parameters: { seed: 7 },
+      },
+      response: {
+        outputs: [{ role: 'assistant', parts: [{ type: 'text', content: 'Hello' }] }],
+        finishReasons: ['stop'],
+        usage: { inputTokens: 3, outputTokens: 4 },
+      },
+    })
+  })
+
+  test('are read by the names of after: caches written, seconds to the first chunk, workflows that are agents', () => {
+    const read = call({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.request.stream': true,
+      'gen_ai.response.time_to_first_chunk': 0.25,
+      'gen_ai.usage.input_tokens': 9,
+      'gen_ai.usage.cache_read.input_tokens': 5,
+      'gen_ai.usage.cache_write.input_tokens': 2,
+      'gen_ai.usage.reasoning.output_tokens': 1,
+    })
+    expect(read).toMatchObject({ provider: 'anthropic', firstChunkMs: 250, request: { parameters: { stream: true } } })
+    expect(read.response?.usage).toEqual({ inputTokens: 9, cacheReadTokens: 5, cacheWriteTokens: 2, reasoningTokens: 1 })
+    const workflow = span({ 'gen_ai.operation.name': 'invoke_workflow', 'gen_ai.workflow.name': 'desk' })
+    expect(normaliseSpan(workflow)).toMatchObject({ kind: 'agent', agentName: 'desk' })
+  })
+
+  test('may hold one message an event of the span, in its attributes or as JSON text in one of them', () => {
+    const event = (name: string, attributes: Attributes) => ({ name, timeUnixNano: 0n, attributes })
+    const read = call(
+      { 'gen_ai.operation.name': 'chat' },
+      {
+        events: [
+          event('gen_ai.system.message', {
+            'gen_ai.system': 'az.ai.inference',
+            'gen_ai.event.content': '{"role":"system","content":"Be brief."}',
+          }),
+          event('gen_ai.user.message', { role: 'user', content: 'Hi' }),
+          event('gen_ai.assistant.message', {
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{"q":1}' } }],
+          }),
+          event('gen_ai.tool.message', { id: 'c', content: 'found' }),
+          event('gen_ai.choice', { index: 1, finish_reason: 'length', message: { content: 'Second' } }),
+          event('gen_ai.choice', { index: 0, finish_reason: 'stop', message: 'First' }),
+        ],
+      },
+    )
+    expect(read.request.messages).toEqual([
+      { role: 'system', parts: [{ type: 'text', content: 'Be brief.' }] },
+      { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
+      { role: 'assistant', parts: [{ type: 'tool_call', id: 'c', name: 'look', arguments: { q: 1 } }] },
+      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'c', response: 'found' }] },
+    ])
+    expect(read.response).toEqual({
+      outputs: [
+        { role: 'assistant', parts: [{ type: 'text', content: 'First' }] },
+        { role: 'assistant', parts: [{ type: 'text', content: 'Second' }] },
+      ],
+      finishReasons: ['stop', 'length'],
+      usage: {},
+    })
+  })
+})
+
+describe('OpenInference', () => {
+  test('has function calls, reasoning, names and the models of its newest and oldest names', () => {
+    const read = call({
+      'openinference.span.kind': 'LLM',
+      'llm.request.model_name': 'm',
+      'llm.response.model_name': 'm-1',
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.name': 'ann',
+      'llm.input_messages.0.message.content': 'Hi',
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.contents.0.message_content.type': 'reasoning',
+      'llm.output_messages.0.message.contents.0.message_content.text': 'Think.',
+      'llm.output_messages.0.message.contents.0.message_content.signature': 's',
+      'llm.output_messages.0.message.function_call_name': 'look',
+      'llm.output_messages.0.message.function_call_arguments_json': '{"q":1}',
+    })
+    expect({ model: read.model, answered: read.response?.model, asked: read.request.messages, outputs: read.response?.outputs }).toEqual({
+      model: 'm',
+      answered: 'm-1',
+      asked: [{ role: 'user', name: 'ann', parts: [{ type: 'text', content: 'Hi' }] }],
+      outputs: [
+        {
+          role: 'assistant',
+          parts: [
+            { type: 'reasoning', content: 'Think.', signature: 's' },
+            { type: 'tool_call', name: 'look', arguments: { q: 1 } },
+          ],
+        },
+      ],
+    })
+  })
+
+  test('has text completions and embeddings', () => {
+    const read = call({
+      'openinference.span.kind': 'LLM',
+      'llm.prompts.0.prompt.text': 'Once',
+      'llm.choices.0.completion.text': ' upon',
+    })
+    expect(read.request.messages).toEqual([{ role: 'user', parts: [{ type: 'text', content: 'Once' }] }])
+    expect(read.response?.outputs).toEqual([{ role: 'assistant', parts: [{ type: 'text', content: ' upon' }] }])
+    expect(call({ 'openinference.span.kind': 'EMBEDDING', 'embedding.model_name': 'e', 'llm.token_count.prompt': 2 })).toMatchObject({
+      model: 'e',
+      response: { usage: { inputTokens: 2 } },
+    })
+  })
 })
 
 test('the Vercel AI SDK of version 4 has its names of that time', () => {
@@ -199,6 +328,10 @@ test('no attribute of theirs, whatever it holds, makes reading fail', () => {
   const names = [
     'gen_ai.input.messages',
     'gen_ai.output.messages',
+    'gen_ai.prompt',
+    'gen_ai.completion',
+    'input.value',
+    'output.value',
     'gen_ai.tool.definitions',
     'ai.prompt.messages',
     'ai.prompt.tools',
@@ -221,7 +354,11 @@ test('no attribute of theirs, whatever it holds, makes reading fail', () => {
     fc.json(),
     fc.string(),
     fc.integer(),
-    fc.constantFrom('[null,1,{"parts":[null]},{"content":{}}]', '[{"type":"tool-call"}]'),
+    fc.constantFrom(
+      '[null,1,{"parts":[null]},{"content":{}}]',
+      '[{"type":"tool-call"}]',
+      '{"lc":1,"messages":[[{"lc":1,"id":["AIMessage"],"kwargs":{}}]],"generations":[[null]]}',
+    ),
   )
   fc.assert(
     fc.property(fc.constantFrom(...kinds), fc.dictionary(fc.constantFrom(...names), value), (kind, attributes) => {
