@@ -1,4 +1,5 @@
 // What a run's table says of each arm: a first look. The verdict is compare's.
+import { nullReason } from '../replay/compare/tally.ts'
 import { addAsked, nobodyAsked } from '../replay/rubric/bill.ts'
 import type { Run } from '../replay/run/types.ts'
 
@@ -14,6 +15,8 @@ export interface ArmSummary {
   unusedVariants: string[]
   /** What ended rollouts, the most frequent first. */
   failures: { reason: string; count: number }[]
+  /** Why rollouts that did end have no score, the most frequent first. */
+  unscored: { reason: string; count: number }[]
   /** Share of rollouts with a call off the tape. */
   offTapeShare: number
   inputTokens: number
@@ -38,6 +41,7 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         scored: 0,
         errors: 0,
         failures: new Map<string, number>(),
+        unscored: new Map<string, number>(),
         offTape: 0,
         cachedCalls: 0,
         input: 0,
@@ -61,9 +65,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
     if (rollout.error !== undefined) {
       sum.errors += 1
       const reason = `${rollout.error.type}: ${rollout.error.message.slice(0, 300)}`
-      // Messages that hold a number of their own would each be a reason: the first hundred stand for all.
-      if (sum.failures.size < 100 || sum.failures.has(reason)) sum.failures.set(reason, (sum.failures.get(reason) ?? 0) + 1)
-    }
+      countReason(sum.failures, reason)
+    } else if (rollout.score === null) countReason(sum.unscored, nullReason(rollout))
     if (rollout.offTape.count > 0) sum.offTape += 1
     sum.cachedCalls += rollout.cachedCalls ?? 0
     sum.input += rollout.usage.inputTokens ?? 0
@@ -90,7 +93,8 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
         withoutScore: sum.rollouts - sum.scored,
         errors: sum.errors,
         unusedVariants: Object.keys(arm.variants ?? {}).filter((name) => !asked.has(`${arm.name}\n${name}`)),
-        failures: [...sum.failures].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count),
+        failures: mostFrequent(sum.failures),
+        unscored: mostFrequent(sum.unscored),
         offTapeShare: sum.rollouts === 0 ? 0 : sum.offTape / sum.rollouts,
         cachedCalls: sum.cachedCalls,
         inputTokens: sum.input,
@@ -102,6 +106,15 @@ export async function summariseRun(run: Run): Promise<ArmSummary[]> {
       },
     ]
   })
+}
+
+/** Messages that hold a number of their own would each be a reason: the first hundred stand for all. */
+function countReason(reasons: Map<string, number>, reason: string): void {
+  if (reasons.size < 100 || reasons.has(reason)) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+}
+
+function mostFrequent(reasons: ReadonlyMap<string, number>): { reason: string; count: number }[] {
+  return [...reasons].map(([reason, count]) => ({ reason, count })).toSorted((a, b) => b.count - a.count)
 }
 
 /** `ARM\nVARIANT` of each variant that a rollout's product asked for; episodes carry them as tags. */

@@ -23,6 +23,11 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
   const failures = arms.flatMap((arm) =>
     arm.failures.slice(0, 3).map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} failed: ${inert(reason)}\n`),
   )
+  const unscored = arms.flatMap((arm) =>
+    arm.unscored
+      .slice(0, 3)
+      .map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} have no score: ${inert(reason)}\n`),
+  )
   const cached = arms.flatMap(({ name, cachedCalls }) =>
     cachedCalls === 0 ? [] : [`${inert(name)}: ${cachedCalls} model calls out of the cache\n`],
   )
@@ -38,5 +43,5 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
   )
   const played = arms.every((arm) => arm.errors < arm.rollouts)
   const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${[...failures, ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+  return `${table(head, rows)}\n${[...failures, ...unscored, ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
 }

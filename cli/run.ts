@@ -6,6 +6,7 @@ import { openEnvironment } from '../replay/environment/open.ts'
 import type { Environment, HarnessSettings } from '../replay/environment/types.ts'
 import { endpointOf } from '../replay/gateway/endpoint.ts'
 import { readPrices } from '../replay/rubric/cost.ts'
+import { weighedFeedback } from '../replay/rubric/weighed-feedback.ts'
 import { type EstimateOptions, estimateRun, type RunEstimate } from '../replay/run/estimate-run.ts'
 import { newRunId, type Progress, type RunOptions, runRollouts } from '../replay/run/run-rollouts.ts'
 import type { Arm, Run } from '../replay/run/types.ts'
@@ -65,6 +66,9 @@ export function register(program: Command): void {
     .addOption(new Option('--parameters <JSON>', 'request parameters, for arms that have none').argParser(parametersOf))
     .option('--repeats <N>', 'how often each arm plays each task', countOf, 1)
     .option('--concurrency <N>', 'rollouts at a time (default: 4; with --workers 64, over all of them)', countOf)
+    .option('--max-steps <N>', "model calls that a rollout may make (default: the environment's)", countOf)
+    .option('--max-rollout-cost <DOLLARS>', "what a rollout may cost (default: the environment's)", dollarsOf)
+    .option('--timeout <MS>', "time that a rollout may take (default: the environment's)", countOf)
     .option('--dry-run', 'print what the run is expected to ask and cost, and do nothing')
     .option(
       '--max-cost <DOLLARS>',
@@ -140,6 +144,10 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
   const work = options.workers === true ? await openWork() : undefined
   const onIdle = () => process.stderr.write(`no worker is there yet: homeground worker --env ${inert(folder)}\n`)
   try {
+    for (const name of weighedFeedback(environment.rubric))
+      process.stderr.write(
+        `warning: criterion ${inert(name)} of the rubric asks for feedback, which a rollout gets only from the product itself: without it no rollout has a score; give it weight 0, then homeground env seal ${inert(folder)}\n`,
+      )
     if (!json && arms.some(({ model }) => model !== 'recorded'))
       process.stderr.write(runEstimateText(await estimateRun(environment, estimateOptions(environment, options))))
     return await runRollouts(environment, {

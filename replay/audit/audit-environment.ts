@@ -49,7 +49,20 @@ export async function auditEnvironment(
 
 /** Where nothing gets a score nothing can be found: that is no clean bill. */
 function unscoredFindings(recorded: ScoreSums, scored: readonly { sums: ScoreSums }[]): Finding[] {
-  if ([recorded, ...scored.map(({ sums }) => sums)].some((sums) => sums.result('', '').score !== null)) return []
+  const score = ({ sums }: { sums: ScoreSums }) => sums.result('', '').score
+  if (scored.some((one) => score(one) !== null)) return []
+  if (score({ sums: recorded }) !== null)
+    return [
+      {
+        kind: 'never-scored',
+        where: 'rubric',
+        severity: 'hole',
+        sentence:
+          'Recordings get a score and no policy does: what is weighed can be graded on recordings alone, so that no rollout has a score either.',
+        hint: 'give feedback weight 0, and weigh what a good answer shows; homeground compare RUN says why a rollout has no score',
+        tasks: [],
+      },
+    ]
   return [
     {
       kind: 'never-scored',

@@ -110,8 +110,8 @@ function addToTotals(totals: ArmTotals, outcome: Outcome): void {
   if (outcome.outputTokens !== undefined) totals.outputTokens.push(outcome.outputTokens)
 }
 
-/** In few words, so that like ones add up. */
-function nullReason(outcome: Outcome): string {
+/** Why it has no score: in few words, so that like ones add up. */
+export function nullReason(outcome: Pick<Outcome, 'stop' | 'error' | 'scores'>): string {
   if (outcome.stop !== 'done' && outcome.stop !== 'error') return outcome.stop
   if (outcome.error) return outcome.error.type
   const missing = Object.entries(outcome.scores).find(([, { value, weight }]) => value === null && weight > 0)

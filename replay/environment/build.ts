@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Episode, HomegroundError, type Json } from '@homeground/sdk/trace'
 import type { Rubric } from '../rubric/types.ts'
+import { weighedFeedback } from '../rubric/weighed-feedback.ts'
 import { environmentCard } from './card.ts'
 import { conversationOf } from './conversation.ts'
 import { draftRubric, nothingSaysRight } from './draft-rubric.ts'
@@ -93,6 +94,12 @@ export async function buildEnvironment(episodes: AsyncIterable<Episode> | Iterab
   if (kept === undefined && nothingSaysRight(survey)) {
     warnings.push(
       'nothing in this data says what is right (no expected actions or outputs, no feedback): the drafted rubric counts steps alone, and cannot tell a good answer from a bad one. Build with --reference recorded (what was done is right), send feedback, or write a rubric',
+    )
+  }
+  const asked = weighedFeedback(kept ?? draftRubric(survey))
+  if (asked.length > 0) {
+    warnings.push(
+      `the rubric weighs feedback (${asked.join(', ')}), which rollouts do not get: by it no rollout has a score. Give it weight 0 and weigh what a good answer shows (drafts of that have weight 0), or build with --reference recorded`,
     )
   }
   if (kept?.criteria.some((criterion) => criterion.type === 'actions' && criterion.weight > 0) && survey.references.actions === 0) {

@@ -1,7 +1,7 @@
 // A replay beside its recording: the first step at which they part, and where in it.
 import type { Episode, Message, ModelCall, Step } from '@homeground/sdk/trace'
 import { lanesOf } from './conversation.ts'
-import { type Difference, firstDifference } from './first-difference.ts'
+import { type Difference, firstDifference, type OwnNames } from './first-difference.ts'
 import { taskCalls } from './task-calls.ts'
 import type { EnvironmentFile, HarnessSettings, Task } from './types.ts'
 
@@ -28,18 +28,19 @@ export function firstParting(sides: Sides): Parting | undefined {
   const recorded = product
     ? stepsByLane(sides.recorded, sides.unit)
     : new Map([[undefined, taskCalls(sides.task, sides.recorded, sides.harness)]])
+  const own = ownNames(sides)
   const taken = new Map<string | undefined, number>()
   const lanes = lanesOf(sides.replayed, { session: sides.unit === 'session' })
   for (const step of sides.replayed.steps) {
     if (step.kind === 'agent') continue
-    if (step.kind === 'tool' && step.offTape !== undefined) return offTape(step, sides.recorded)
+    if (step.kind === 'tool' && step.offTape !== undefined) return offTape(step, sides)
     if (step.kind !== 'model') continue
     const lane = lanes.get(step.id)
     const index = taken.get(lane) ?? 0
     taken.set(lane, index + 1)
     const twin = recorded.get(lane)?.[index]
     if (twin === undefined) return extraCall(step, sides.recorded)
-    const difference = requestDifference(twin, step, product)
+    const difference = requestDifference(twin, step, { product, own })
     if (difference !== undefined) return parting(difference, twin, sides.recorded, placeOf(difference.path, step))
     if (twin.response === undefined && twin.error === undefined) return cutAt(twin, sides.recorded)
   }
@@ -61,18 +62,28 @@ function stepsByLane(episode: Episode, unit: EnvironmentFile['unit']): Map<strin
   return byLane
 }
 
-function requestDifference(recorded: ModelCall, replayed: ModelCall, product: boolean): Difference | undefined {
+function ownNames({ recorded, replayed }: Sides): OwnNames {
+  return { expected: recorded.trace, actual: replayed.trace }
+}
+
+interface Reading {
+  product: boolean
+  own: OwnNames
+}
+
+function requestDifference(recorded: ModelCall, replayed: ModelCall, reading: Reading): Difference | undefined {
+  const { product, own } = reading
   return (
-    messagesDifference(recorded.request.messages, replayed.request.messages, product) ??
-    firstDifference(recorded.request.tools, replayed.request.tools, 'request.tools') ??
-    firstDifference(parameters(recorded, product), parameters(replayed, product), 'request.parameters')
+    messagesDifference(recorded.request.messages, replayed.request.messages, reading) ??
+    firstDifference(recorded.request.tools, replayed.request.tools, 'request.tools', own) ??
+    firstDifference(parameters(recorded, product), parameters(replayed, product), 'request.parameters', own)
   )
 }
 
-function messagesDifference(recorded: readonly Message[], replayed: readonly Message[], product: boolean): Difference | undefined {
+function messagesDifference(recorded: readonly Message[], replayed: readonly Message[], { product, own }: Reading): Difference | undefined {
   for (let index = 0; index < Math.max(recorded.length, replayed.length); index += 1) {
     const [a, b] = [withoutToolName(recorded[index], product), withoutToolName(replayed[index], product)]
-    const found = a === b ? undefined : firstDifference(a, b, `request.messages[${index}]`)
+    const found = a === b ? undefined : firstDifference(a, b, `request.messages[${index}]`, own)
     if (found !== undefined) return found
   }
   return undefined
@@ -99,11 +110,12 @@ function placeOf(path: string, call: ModelCall): Parting['place'] {
   return message?.parts.some((part) => part.type === 'tool_call_response') === true ? 'tools' : 'other'
 }
 
-function offTape(step: Extract<Step, { kind: 'tool' }>, recorded: Episode): Parting {
+function offTape(step: Extract<Step, { kind: 'tool' }>, sides: Sides): Parting {
+  const { recorded } = sides
   const twin = recorded.steps.find(
     (candidate) => candidate.kind === 'tool' && candidate.name === step.name && !sameJson(candidate.arguments, step.arguments),
   )
-  const difference = firstDifference(twin?.kind === 'tool' ? twin.arguments : undefined, step.arguments, 'arguments')
+  const difference = firstDifference(twin?.kind === 'tool' ? twin.arguments : undefined, step.arguments, 'arguments', ownNames(sides))
   const found = difference ?? {
     path: 'arguments',
     expected: '(no such call)',
@@ -170,9 +182,12 @@ function missingCall(call: ModelCall, { recorded, replayed }: Sides): Parting {
   }
 }
 
-function endDifference({ recorded, replayed }: Sides, product: boolean): Parting | undefined {
+function endDifference(sides: Sides, product: boolean): Parting | undefined {
   if (!product) return undefined
-  const difference = firstDifference(recorded.output, replayed.output, 'output') ?? firstDifference(recorded.error, replayed.error, 'error')
+  const { recorded, replayed } = sides
+  const own = ownNames(sides)
+  const difference =
+    firstDifference(recorded.output, replayed.output, 'output', own) ?? firstDifference(recorded.error, replayed.error, 'error', own)
   return difference === undefined ? undefined : { ...difference, step: recorded.steps.length, what: 'end', place: 'other', cut: false }
 }
 

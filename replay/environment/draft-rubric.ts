@@ -18,9 +18,13 @@ export function draftRubric(survey: Survey): Rubric {
       max: Math.max(1, seen.max),
     })
   }
+  // Before the steps, whose weight is 1 where nothing else has one: what most recordings used may be what a good answer needs. A person knows.
+  const used = [...survey.tools].filter(([, { episodes }]) => episodes > 0 && episodes * 2 >= survey.episodes).map(([name]) => name)
+  const weighed = criteria.length > 0
+  for (const tool of used.sort()) criteria.push({ name: `uses ${tool}`, weight: 0, type: 'tool_called', tool, min: 1 })
   criteria.push({
     name: 'steps',
-    weight: criteria.length === 0 ? 1 : 0,
+    weight: weighed ? 0 : 1,
     type: 'steps',
     max: Math.max(1, Math.ceil(survey.steps.max * 1.5)),
   })

@@ -11,13 +11,22 @@ export interface Difference {
   actualPart: string
 }
 
-/** `undefined` for equal values. Members that are `undefined` count as absent; the order of keys does not matter. */
-export function firstDifference(expected: unknown, actual: unknown, path: string): Difference | undefined {
+/** What each side calls itself: a product may say its trace id (for feedback, in an answer), and a replay has one of its own. */
+export interface OwnNames {
+  expected: string
+  actual: string
+}
+
+/** `undefined` for equal values. Members that are `undefined` count as absent; the order of keys does not matter; each side's own name (`own`) is the same word. */
+export function firstDifference(expected: unknown, actual: unknown, path: string, own?: OwnNames): Difference | undefined {
   if (expected === actual) return undefined
-  if (typeof expected === 'string' && typeof actual === 'string') return textDifference(expected, actual, path)
+  if (typeof expected === 'string' && typeof actual === 'string') {
+    const said = own === undefined ? actual : actual.replaceAll(own.actual, own.expected)
+    return said === expected ? undefined : textDifference(expected, said, path)
+  }
   if (Array.isArray(expected) && Array.isArray(actual)) {
     for (let index = 0; index < Math.max(expected.length, actual.length); index += 1) {
-      const found = firstDifference(expected[index], actual[index], `${path}[${index}]`)
+      const found = firstDifference(expected[index], actual[index], `${path}[${index}]`, own)
       if (found !== undefined) return found
     }
     return undefined
@@ -28,6 +37,7 @@ export function firstDifference(expected: unknown, actual: unknown, path: string
         expected[key],
         actual[key],
         /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`,
+        own,
       )
       if (found !== undefined) return found
     }

@@ -16,10 +16,11 @@ export interface Survey {
   /** ISO 8601: first start, last end. */
   from: string
   to: string
-  /** Defined or called; the effect that the spans say, the strongest where they differ. */
-  tools: Map<string, { effect: Effect; calls: number; errors: number }>
+  /** Defined or called; the effect that the spans say, the strongest where they differ; `episodes`: in how many it was called. */
+  tools: Map<string, { effect: Effect; calls: number; errors: number; episodes: number }>
   references: { actions: number; outputs: number; output: number }
   feedback: Map<string, { count: number; numeric: number; max: number }>
+  /** Model and tool calls of the longest episode. */
   steps: { max: number }
   /** Episodes that gave no task, by reason. */
   skipped: Map<string, number>
@@ -52,19 +53,23 @@ export function surveyEpisode(survey: Survey, episode: Episode): void {
   if (survey.from === '' || episode.startedAt < survey.from) survey.from = episode.startedAt
   const end = new Date(Date.parse(episode.startedAt) + episode.durationMs).toISOString()
   if (end > survey.to) survey.to = end
-  let modelCalls = 0
+  let calls = 0
+  const called = new Set<string>()
   for (const step of episode.steps) {
     if (step.kind === 'model') {
-      modelCalls += 1
+      calls += 1
       survey.models.set(step.model, (survey.models.get(step.model) ?? 0) + 1)
       for (const tool of step.request.tools) toolOf(survey, tool.name, effectOf(tool))
     } else if (step.kind === 'tool') {
+      calls += 1
       const tool = toolOf(survey, step.name, step.effect)
       tool.calls += 1
+      called.add(step.name)
       if (step.error !== undefined) tool.errors += 1
     }
   }
-  survey.steps.max = Math.max(survey.steps.max, modelCalls)
+  for (const name of called) toolOf(survey, name, 'unknown').episodes += 1
+  survey.steps.max = Math.max(survey.steps.max, calls)
 }
 
 export function surveyTask(survey: Survey, { task, entries }: BuiltTask): void {
@@ -95,10 +100,10 @@ export function skip(survey: Survey, reason: string): void {
 
 const strength: Record<Effect, number> = { unknown: 0, none: 1, read: 2, write: 3 }
 
-function toolOf(survey: Survey, name: string, effect: Effect): { effect: Effect; calls: number; errors: number } {
+function toolOf(survey: Survey, name: string, effect: Effect): { effect: Effect; calls: number; errors: number; episodes: number } {
   const known = survey.tools.get(name)
   if (known === undefined) {
-    const added = { effect, calls: 0, errors: 0 }
+    const added = { effect, calls: 0, errors: 0, episodes: 0 }
     survey.tools.set(name, added)
     return added
   }

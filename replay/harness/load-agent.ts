@@ -71,7 +71,7 @@ async function importModule(absolute: string): Promise<Record<string, unknown>> 
     throw new HomegroundError('not-found', `${absolute} cannot be loaded: ${message}`, {
       hint: absolute.endsWith('.ts')
         ? 'build the product and name the compiled .js file'
-        : 'check harness.module in env.json; build the product first',
+        : 'check harness.module in env.json and build the product; what it needs when it is loaded (variables, files) must be there, keys may be any text',
       cause,
     })
   }

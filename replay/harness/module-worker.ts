@@ -12,11 +12,14 @@ const system = systemDeps()
 const stopping = new AbortController()
 const deps: RolloutDeps = {
   ...system,
+  env: { ...process.env },
   fetch: (input, init) => outsideScope(() => system.fetch(input, init)),
   sleep: (ms, signal) => outsideScope(() => system.sleep(ms, signal)),
   signal: stopping.signal,
 }
 installVirtualGlobals()
+// Vendors' clients refuse to be built without a key. The product's are never used in a replay: its calls go to the arm, with the arm's own key.
+for (const name of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY']) process.env[name] ??= 'none-in-a-replay'
 
 const port = parentPort
 if (port === null) throw new Error('module-worker runs as a worker thread only')

@@ -88,6 +88,46 @@ describe('homeground env and run', () => {
     expect(JSON.parse(same.stdout)).toMatchObject({ same: true, tasks: { unchanged: 12, added: [], removed: [], changed: [], moved: [] } })
   })
 
+  test('what a rollout may take is set for a run, and kept in its run.json', { timeout: 60_000 }, () => {
+    const build = ['env', 'build', 'limits', '--episodes', 'episodes.jsonl', '--harness', 'loop', '--limit', '2']
+    expect(homeground(...build).status).toBe(0)
+    const limits = ['--max-steps', '1', '--max-rollout-cost', '0.5', '--timeout', '60000']
+    const run = homeground('run', 'limits', '--arm', 'a=recorded', '--out', 'limited', ...limits)
+    expect(run.status, run.stderr).toBe(0)
+    const { harness } = JSON.parse(fs.readFileSync(path.join(folder, 'limited', 'run.json'), 'utf8'))
+    expect(harness).toEqual({ kind: 'loop', maxSteps: 1, maxCostUsd: 0.5, timeoutMs: 60_000 })
+    const rollouts = fs
+      .readFileSync(path.join(folder, 'limited', 'rollouts.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+    expect(rollouts.map((line) => JSON.parse(line).stop)).toEqual(['max-steps', 'max-steps'])
+    for (const wrong of [
+      ['--max-steps', '0'],
+      ['--max-rollout-cost', 'cheap'],
+      ['--timeout', '-1'],
+    ])
+      expect(homeground('run', 'limits', '--arm', 'a=recorded', '--out', 'none', ...wrong).status).toBe(2)
+  })
+
+  test('a rubric that weighs feedback is warned of before a rollout is paid for, and after says why none has a score', {
+    timeout: 60_000,
+  }, () => {
+    const feedback = [{ name: 'happy', value: true, source: 'human', at: '2026-01-01T00:00:00.000Z' }]
+    const lines = airlineEpisodes(2).map((episode) => formatEpisodeLine({ ...episode, feedback }))
+    fs.writeFileSync(path.join(folder, 'happy.jsonl'), `${lines.join('\n')}\n`)
+    expect(homeground('env', 'build', 'happy', '--episodes', 'happy.jsonl', '--harness', 'loop').stdout).toContain(
+      'weighs feedback (happy)',
+    )
+    const run = homeground('run', 'happy', '--arm', 'a=recorded', '--out', 'unscored')
+    expect(run.stderr).toMatch(/^warning: criterion happy .* asks for feedback/)
+    expect(run.stdout).toContain('a: 2 of 2 have no score: happy: no feedback named happy')
+    const audit = homeground('env', 'audit', 'happy')
+    expect([audit.status, audit.stdout]).toEqual([
+      1,
+      expect.stringContaining('hole (never-scored, rubric): Recordings get a score and no policy does'),
+    ])
+  })
+
   test('a run that cannot begin leaves no folder, and says nothing of one', { timeout: 60_000 }, () => {
     const { status, stderr } = homeground('run', 'air', '--out', 'without-arms')
     expect({ status, there: fs.existsSync(path.join(folder, 'without-arms')) }).toEqual({ status: 2, there: false })

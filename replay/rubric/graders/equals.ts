@@ -6,7 +6,7 @@ import type { CriterionOf, Grader } from '../types.ts'
 
 /**
  * Compares with `value`, else with the task's reference output. Text: white space at the ends and Unicode form aside. Anything else: as canonical JSON, where
- * an answer that is text is read as JSON first. `path` (`order.items.0`) picks a value out of the answer; the reference output is then the value itself.
+ * an answer that is text is read as JSON first. The episode's own trace id counts as the recording's. `path` (`order.items.0`) picks a value out of the answer; the reference output is then the value itself.
  */
 export const equals: Grader<CriterionOf<'equals'>> = ({ criterion, episode, task }) => {
   const { weight, path } = criterion
@@ -14,7 +14,7 @@ export const equals: Grader<CriterionOf<'equals'>> = ({ criterion, episode, task
   if (wanted === undefined) return { value: null, weight, reason: 'no value is given and the task has no reference output' }
   const found = finalAnswer(episode)
   if ('missing' in found) return { value: null, weight, reason: found.missing }
-  let answer: Json | undefined = found.answer
+  let answer: Json | undefined = renamed(found.answer, episode.trace, task.source.trace)
   if (path !== undefined || (typeof wanted !== 'string' && typeof answer === 'string')) answer = parseAnswer(answer)
   if (path !== undefined && answer !== undefined) answer = valueAt(answer, path)
   if (answer === undefined)
@@ -25,6 +25,13 @@ export const equals: Grader<CriterionOf<'equals'>> = ({ criterion, episode, task
       : canonicalJson(answer) === canonicalJson(wanted)
   if (equal) return { value: 1, weight, reason: 'equal' }
   return { value: 0, weight, reason: `expected ${shown(wanted)}, found ${shown(answer)}` }
+}
+
+/** A product that answers with its trace id (for feedback) says another one in every rollout. */
+function renamed(answer: Json, own: string, recorded: string): Json {
+  if (own === recorded) return answer
+  const text = JSON.stringify(answer)
+  return text.includes(own) ? JSON.parse(text.replaceAll(own, recorded)) : answer
 }
 
 function tidy(text: string): string {

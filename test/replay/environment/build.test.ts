@@ -154,8 +154,23 @@ describe('buildEnvironment', () => {
     expect(environment.rubric.criteria).toEqual([
       { name: 'actions', weight: 1, type: 'actions', outputs: true },
       { name: 'stars', weight: 0, type: 'feedback', feedback: 'stars', max: 4 },
-      { name: 'steps', weight: 0, type: 'steps', max: 6 },
+      { name: 'uses get_order', weight: 0, type: 'tool_called', tool: 'get_order', min: 1 },
+      { name: 'uses refund', weight: 0, type: 'tool_called', tool: 'refund', min: 1 },
+      // Four model calls and two of tools, which is how the criterion counts.
+      { name: 'steps', weight: 0, type: 'steps', max: 9 },
     ])
+  })
+
+  test('says so where only feedback says what is right: a rollout has none, and so no score', async () => {
+    const feedback = [{ name: 'happy', value: true, source: 'human', at: refund.startedAt }]
+    const built = await build([{ ...refund, feedback }], { harness: { kind: 'loop', maxSteps: 50 } })
+    expect(built.warnings.filter((warning) => warning.includes('weighs feedback (happy)'))).toHaveLength(1)
+    const { warnings } = await build([{ ...refund, feedback }], {
+      harness: { kind: 'loop', maxSteps: 50 },
+      folder: at('recorded'),
+      reference: 'recorded',
+    })
+    expect(warnings.filter((warning) => warning.includes('feedback'))).toEqual([])
   })
 
   test('takes what the recording did as the reference only where it is asked to', async () => {
@@ -263,7 +278,7 @@ describe('openEnvironment', () => {
       'an unknown grader',
       'rubric.json',
       (json) => json.replace('"steps",\n      "max"', '"vibes",\n      "max"'),
-      { code: 'unknown-grader', message: /rubric\.json: criterion ".*" \(criteria\[0\]\) has the type "vibes", which does not exist/ },
+      { code: 'unknown-grader', message: /rubric\.json: criterion ".*" \(criteria\[2\]\) has the type "vibes", which does not exist/ },
     ],
     [
       'a field that nobody knows',

@@ -106,6 +106,35 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     expect(report.divergences).toEqual([])
   })
 
+  test('is reproduced where it answers with its trace id, for feedback that comes later', async () => {
+    planted('trace')
+    const [episode] = await record('one')
+    expect(episode?.output).toEqual({ text: 'Done.', trace: episode?.trace })
+    const report = await verifyEnvironment(await build([episode as Episode]))
+    expect(report.divergences).toEqual([])
+  })
+
+  test('needs no key of a vendor, and its stand-in goes to no endpoint', async () => {
+    const keys = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'ANTHROPIC_API_KEY']
+    const kept = keys.map((name) => process.env[name])
+    try {
+      for (const name of keys) delete process.env[name]
+      const keyed = fileURLToPath(new URL('../support/keyed-product.mjs', import.meta.url))
+      const environment = await build(await record('one'), { module: `${keyed}#agent` })
+      expect((await verifyEnvironment(environment)).divergences).toEqual([])
+      process.env['OPENAI_BASE_URL'] = server.url
+      const before = server.requests.length
+      await run('keyless', { arms: [{ name: 'a', model: 'other' }] })
+      expect(server.requests.slice(before).map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
+      expect(process.env['OPENAI_API_KEY']).toBe(undefined)
+    } finally {
+      for (const [index, name] of keys.entries()) {
+        if (kept[index] === undefined) delete process.env[name]
+        else process.env[name] = kept[index]
+      }
+    }
+  })
+
   test('asks an endpoint no oftener at once than its arm allows, from all threads together, and waits without losing its time', async () => {
     await build(await record('one', 'two', 'three', 'four', 'five', 'six'), { timeoutMs: 1_500 })
     let inside = 0

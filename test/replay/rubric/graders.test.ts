@@ -23,6 +23,13 @@ describe('equals', () => {
     expect(await grade({ type: 'equals', value: 2, path: 'c.d' }, { steps })).toEqual(score(0, 'the answer has no value at c.d'))
     expect(await grade({ type: 'equals', value: 2 }, { output: 'two' })).toEqual(score(0, 'the answer is not JSON'))
   })
+  test('takes the trace id that a rollout says of itself for the one of its recording', async () => {
+    const [own, recorded] = ['d'.repeat(32), 'a'.repeat(32)]
+    const reference = { output: { text: 'Done.', trace: recorded } }
+    expect(await grade({ type: 'equals' }, { trace: own, output: { text: 'Done.', trace: own } }, { reference })).toEqual(score(1, 'equal'))
+    const other = await grade({ type: 'equals' }, { trace: own, output: { text: 'Done.', trace: 'e'.repeat(32) } }, { reference })
+    expect(other.value).toBe(0)
+  })
   test('has no score without a reference, and none where there is no answer', async () => {
     expect(await grade({ type: 'equals' }, { output: 'a' })).toEqual(score(null, 'no value is given and the task has no reference output'))
     expect(await grade({ type: 'equals', value: 'a' }, {})).toEqual(

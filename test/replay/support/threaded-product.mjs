@@ -66,7 +66,7 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
     const completion = await client.chat.completions.create({ model: 'm', messages, tools: hg.toolDefinitions() })
     const message = completion.choices[0].message
     messages.push(message)
-    if (!message.tool_calls?.length) return message.content
+    if (!message.tool_calls?.length) return planted.includes('trace') ? { text: message.content, trace: hg.trace() } : message.content
     for (const call of message.tool_calls) messages.push({ role: 'tool', tool_call_id: call.id, content: (await look.call(call)).content })
   }
 })
