@@ -1,5 +1,5 @@
 // An error as a span says it: the exception's name, and its message. Products throw anything.
-import { jsonText } from './json-value.ts'
+import { wholeText } from './json-value.ts'
 
 /** Never throws. */
 export function errorOf(error: unknown): { type: string; message: string } {
@@ -14,9 +14,9 @@ export function errorOf(error: unknown): { type: string; message: string } {
 function messageOf(error: object): string {
   const message: unknown = Reflect.get(error, 'message')
   if (typeof message === 'string') return message
-  if (message !== undefined) return jsonText(message) ?? ''
+  if (message !== undefined) return wholeText(message) ?? ''
   const said = read(() => String(error), '[object Object]')
-  return said === '[object Object]' ? (jsonText(error) ?? '') : said
+  return said === '[object Object]' ? (wholeText(error) ?? '') : said
 }
 
 function isName(name: unknown): name is string {

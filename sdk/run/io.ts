@@ -3,7 +3,7 @@ import { homeground } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
-import { jsonText, jsonValue } from './json-value.ts'
+import { jsonText, jsonValue, wholeValue } from './json-value.ts'
 import { type OpenSpan, spanKind } from './open-span.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -60,7 +60,7 @@ async function answer<Result>(
   const replay = frame?.replay
   replay?.signal?.throwIfAborted()
   if (replay?.seam.io === undefined) return await fn()
-  const live = async (): Promise<Json | undefined> => jsonValue(await fn())
+  const live = async (): Promise<Json | undefined> => wholeValue(await fn())
   // A recorded answer has the shape of the live one, or the recording is not of this product.
   return (await replay.seam.io({
     name,

@@ -1,17 +1,24 @@
-// Turns whatever a product passes around (cycles, BigInt, buffers, errors, maps, hostile getters, gigabytes) into JSON that can be recorded. Never throws.
+// Turns whatever a product passes around (cycles, BigInt, buffers, errors, maps, hostile getters, gigabytes) into JSON: within bounds to record it, whole where
+// the product or its model gets it. Never throws.
 import type { Json } from '../trace/episode.ts'
 import { nodeCrypto } from './late-modules.ts'
 
-/** Characters of text and members of objects and lists that one value may have; what is beyond is said to be left out. */
-const characterLimit = 4 * 1024 * 1024
-const memberLimit = 200_000
-const depthLimit = 100
-/** Binary data up to this size is kept as base64, larger as its digest. */
-const blobLimit = 64 * 1024
+interface Limits {
+  /** Of text, and members of objects and lists, that one value may have; what is beyond is said to be left out. */
+  characters: number
+  members: number
+  depth: number
+  /** Binary data up to this size is kept as base64, larger as its digest. */
+  blobBytes: number
+}
 
-/** A snapshot of `value`; `undefined` stays undefined. `toJSON` is honoured, as `JSON.stringify` does. */
+const recorded: Limits = { characters: 4 * 1024 * 1024, members: 200_000, depth: 100, blobBytes: 64 * 1024 }
+const unlimited = Number.POSITIVE_INFINITY
+const whole: Limits = { characters: unlimited, members: unlimited, depth: unlimited, blobBytes: unlimited }
+
+/** A snapshot of `value` to record; `undefined` stays undefined. `toJSON` is honoured, as `JSON.stringify` does. */
 export function jsonValue(value: unknown): Json | undefined {
-  return new Snapshot().of(value, 0)
+  return new Snapshot(recorded).of(value, 0, '')
 }
 
 /** The snapshot as JSON text; `undefined` where there is nothing to record. */
@@ -20,18 +27,55 @@ export function jsonText(value: unknown): string | undefined {
   return snapshot === undefined ? undefined : JSON.stringify(snapshot)
 }
 
+/** All of `value`, for the product and its model. */
+export function wholeValue(value: unknown): Json | undefined {
+  try {
+    return new Snapshot(whole).of(value, 0, '')
+  } catch {
+    return deepValue(value)
+  }
+}
+
+/** All of `value` as JSON text. */
+export function wholeText(value: unknown): string | undefined {
+  const snapshot = wholeValue(value)
+  return snapshot === undefined ? undefined : JSON.stringify(snapshot)
+}
+
+/** The engine goes deeper than code can; past that the bounds hold. */
+function deepValue(value: unknown): Json | undefined {
+  try {
+    const given: Json = JSON.parse(JSON.stringify(value))
+    return given
+  } catch {
+    return jsonValue(value)
+  }
+}
+
+function isTooDeep(error: unknown): boolean {
+  return error instanceof RangeError && error.message.startsWith('Maximum call stack')
+}
+
 /** JSON text of what is JSON already, within the same bounds. */
 export function boundedText(value: Json): string {
   const text = JSON.stringify(value)
-  return text.length <= characterLimit ? text : JSON.stringify(jsonValue(value) ?? null)
+  return text.length <= recorded.characters ? text : JSON.stringify(jsonValue(value) ?? null)
 }
 
 class Snapshot {
-  private characters = characterLimit
-  private members = memberLimit
+  private readonly limits: Limits
+  private characters: number
+  private members: number
   private readonly path = new Set<object>()
 
-  of(value: unknown, depth: number): Json | undefined {
+  constructor(limits: Limits) {
+    this.limits = limits
+    this.characters = limits.characters
+    this.members = limits.members
+  }
+
+  /** `key` is where it stands; `converted` what its `toJSON` gave, which is not asked again. */
+  of(value: unknown, depth: number, key: string | number, converted = false): Json | undefined {
     switch (typeof value) {
       case 'string':
         return this.text(value)
@@ -48,7 +92,7 @@ class Snapshot {
       case 'function':
         return this.called(value)
       default:
-        return typeof value === 'object' && value !== null ? this.object(value, depth) : null
+        return typeof value === 'object' && value !== null ? this.object(value, depth, key, converted) : null
     }
   }
 
@@ -71,29 +115,33 @@ class Snapshot {
     return `${kept}[${value.length - kept.length} more characters]`
   }
 
-  private object(value: object, depth: number): Json | undefined {
+  private object(value: object, depth: number, key: string | number, converted: boolean): Json | undefined {
     if (this.path.has(value)) return '[circular]'
-    if (depth >= depthLimit || this.members <= 0) return '[left out]'
+    if (depth >= this.limits.depth || this.members <= 0) return '[left out]'
     this.path.add(value)
     try {
-      return this.entered(value, depth)
+      return this.entered(value, depth, key, converted)
     } catch (error) {
-      return `[unreadable: ${error instanceof Error ? error.name : typeof error}]`
+      if (this.limits === whole && isTooDeep(error)) throw error
+      return unreadable(error)
     } finally {
       this.path.delete(value)
     }
   }
 
-  private entered(value: object, depth: number): Json | undefined {
+  private entered(value: object, depth: number, key: string | number, converted: boolean): Json | undefined {
+    if (ArrayBuffer.isView(value)) return this.blob(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+    if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return this.blob(new Uint8Array(value))
+    if (!converted && 'toJSON' in value && typeof value.toJSON === 'function') {
+      const given: unknown = value.toJSON(String(key))
+      if (given !== value) return this.of(given, depth + 1, key, true)
+    }
     if (Array.isArray(value)) return this.list(value, depth)
-    if (ArrayBuffer.isView(value)) return blob(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
-    if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return blob(new Uint8Array(value))
-    if ('toJSON' in value && typeof value.toJSON === 'function') return this.of(value.toJSON(), depth + 1)
     if (value instanceof Error) return this.record([['name', value.name], ['message', value.message], ...Object.entries(value)], depth)
     if (value instanceof Map) return this.map(value, depth)
     if (value instanceof Set) return this.list([...value], depth)
     if (value instanceof RegExp) return this.text(String(value))
-    if (value instanceof Number || value instanceof String || value instanceof Boolean) return this.of(value.valueOf(), depth)
+    if (value instanceof Number || value instanceof String || value instanceof Boolean) return this.of(value.valueOf(), depth, key)
     return this.record(Object.keys(value), depth, value)
   }
 
@@ -104,7 +152,7 @@ class Snapshot {
         list.push(`[${values.length - index} more]`)
         break
       }
-      list.push(this.of(each, depth + 1) ?? null)
+      list.push(this.of(each, depth + 1, index) ?? null)
     }
     return list
   }
@@ -128,10 +176,12 @@ class Snapshot {
         record['[left out]'] = members.length
         break
       }
-      const each = this.of(value, depth + 1)
-      // A plain assignment to __proto__ would set the prototype instead of a member.
-      if (each !== undefined)
-        Object.defineProperty(record, this.text(key), { value: each, enumerable: true, configurable: true, writable: true })
+      const each = this.of(value, depth + 1, key)
+      if (each === undefined) continue
+      const name = this.text(key)
+      // An assignment to __proto__ would set the prototype instead of a member; the other way takes ten times as long.
+      if (name === '__proto__') Object.defineProperty(record, name, { value: each, enumerable: true, configurable: true, writable: true })
+      else record[name] = each
     }
     return record
   }
@@ -140,12 +190,21 @@ class Snapshot {
     try {
       return source === undefined ? undefined : Reflect.get(source, key)
     } catch (error) {
-      return `[unreadable: ${error instanceof Error ? error.name : typeof error}]`
+      return unreadable(error)
     }
+  }
+
+  private blob(bytes: Uint8Array): Json {
+    if (bytes.byteLength <= this.limits.blobBytes) return { type: 'blob', base64: Buffer.from(bytes).toString('base64') }
+    return { type: 'blob', bytes: bytes.byteLength, sha256: nodeCrypto().createHash('sha256').update(bytes).digest('hex') }
   }
 }
 
-function blob(bytes: Uint8Array): Json {
-  if (bytes.byteLength <= blobLimit) return { type: 'blob', base64: Buffer.from(bytes).toString('base64') }
-  return { type: 'blob', bytes: bytes.byteLength, sha256: nodeCrypto().createHash('sha256').update(bytes).digest('hex') }
+/** The product's getters throw anything, proxies that cannot be looked at too. */
+function unreadable(error: unknown): string {
+  try {
+    return `[unreadable: ${error instanceof Error ? error.name : typeof error}]`
+  } catch {
+    return '[unreadable]'
+  }
 }

@@ -1,7 +1,7 @@
 // A tool call as the vendors' messages have it, read into one form.
 import type { Json } from '../trace/episode.ts'
 import { parseJson } from '../trace/json.ts'
-import { jsonText, jsonValue } from './json-value.ts'
+import { jsonText, jsonValue, wholeValue } from './json-value.ts'
 
 /** OpenAI chat (`{ id, function: { name, arguments } }`), Responses (`{ call_id, name, arguments }`), Anthropic (`{ id, name, input }`), or plain. */
 export type ToolCallLike =
@@ -19,7 +19,7 @@ export interface ToolAnswer {
   content: string
   /** True for bad arguments, an unknown tool, and errors of the function. */
   isError: boolean
-  /** What the function gave. */
+  /** What the function gave; of a generator or a stream what it came to: what it returned, or all that it yielded (text joined). */
   result: unknown
 }
 
@@ -36,7 +36,7 @@ export function readToolCall(call: ToolCallLike): ReadCall {
   try {
     const { name, given } = named(call)
     const callId = ('call_id' in call ? call.call_id : undefined) ?? ('id' in call ? call.id : undefined)
-    if (typeof given !== 'string') return { name, callId, written: jsonText(given) ?? '', value: jsonValue(given) ?? {} }
+    if (typeof given !== 'string') return { name, callId, written: '', value: wholeValue(given) ?? {} }
     const value = given.trim() === '' ? {} : parseJson(given)
     return { name, callId, written: given, value }
   } catch {

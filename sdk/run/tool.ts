@@ -5,7 +5,8 @@ import type { Effect, Json } from '../trace/episode.ts'
 import { HomegroundError } from '../trace/error.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
-import { boundedText, jsonText, jsonValue } from './json-value.ts'
+import { gather } from './gather.ts'
+import { boundedText, wholeText, wholeValue } from './json-value.ts'
 import { observe } from './observe.ts'
 import { type OpenSpan, spanKind } from './open-span.ts'
 import { spanOutcome } from './outcome.ts'
@@ -85,7 +86,7 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
       const args = checked.args as ArgumentsOf<Parameters>
       try {
         const live = (): Result => execute(args, ...context)
-        const result = await (recorder === undefined ? live() : run(recorder, tool, args, callId, value, live))
+        const result = await gather(await (recorder === undefined ? live() : run(recorder, tool, args, callId, value, live)))
         return answer(contentOf(result), false, result)
       } catch (error) {
         if (HomegroundError.is(error) || currentFrame()?.replay?.signal?.aborted === true) throw error
@@ -115,7 +116,7 @@ export function recordRefusal(
 
 /** Text for the model: a string as it is, anything else as JSON. */
 function contentOf(result: unknown): string {
-  return typeof result === 'string' ? result : (jsonText(result) ?? '')
+  return typeof result === 'string' ? result : (wholeText(result) ?? '')
 }
 
 async function check(parameters: StandardSchema | JsonSchema, value: Json | undefined): Promise<{ args: unknown } | { problem: string }> {
@@ -197,7 +198,7 @@ function run<Result>(
       callId: claim.callId ?? call?.callId,
       effect: tool.effect,
       agents: frame.agents,
-      live: async () => jsonValue(await outcome.enter(execute)),
+      live: async () => wholeValue(await outcome.enter(async () => await gather(await execute()))),
     }
     try {
       return await seam.tool?.(asked)
