@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
-import { connect } from './connection.ts'
+import { isWholeArchive } from './backup-archive.ts'
+import { type Connection, connect } from './connection.ts'
+import { fullDisk } from './disk-room.ts'
 import { backupsFolder, processStart, startEngine } from './embedded/index.ts'
 import { migrate } from './migrate.ts'
 import { engineFolder } from './settings.ts'
@@ -35,20 +37,36 @@ export async function backupStore(file: string, { folder, database }: BackupOpti
   const made = archiveIn(home)
   const connection = connect({ kind: 'embedded', engine }, { database: 'default', requestTimeoutMs })
   try {
-    await connection.command(`BACKUP DATABASE ${database} TO File('${quoted(made)}')`)
+    await makeArchive(connection, made, { database, home, target })
     moveWhole(made, target)
     return { file: target, bytes: fs.statSync(target).size }
   } finally {
     await connection.close()
-    fs.rmSync(made, { force: true })
+    // The lock, which the engine leaves where it has no room to write it.
+    for (const left of [made, `${made}.lock`]) fs.rmSync(left, { force: true })
     await engine.close()
   }
+}
+
+/** @throws HomegroundError where the engine says that it cannot, and where it says that it could and the archive is broken all the same */
+async function makeArchive(connection: Connection, made: string, where: { database: string; home: string; target: string }): Promise<void> {
+  const { database, home, target } = where
+  const what = `${target} cannot be made`
+  const hint = 'free about as much as the store takes, where it lies: the archive is made there first; then give the same command again'
+  try {
+    await connection.command(`BACKUP DATABASE ${database} TO File('${quoted(made)}')`)
+  } catch (cause) {
+    throw fullDisk({ place: home, what, hint, cause }) ?? cause
+  }
+  if (isWholeArchive(made)) return
+  const broken = new HomegroundError('engine-failed', `${what}: the archive that the engine made ends in the middle`, { hint })
+  throw fullDisk({ place: home, what, hint }) ?? broken
 }
 
 /**
  * Puts a backup into a folder that holds no store. It is restored beside its place and moved there when it is whole and its schema is known,
  * so a restore that was broken off has changed nothing and is begun anew.
- * @throws HomegroundError not-found, invalid-argument (the folder holds a store), invalid-input (the file is no backup of this database), store-newer
+ * @throws HomegroundError not-found, invalid-argument (the folder holds a store), invalid-input (the file is no backup of this database), store-newer, disk-full
  */
 export async function restoreStore(file: string, { folder, database }: BackupOptions): Promise<{ folder: string }> {
   const source = path.resolve(file)
@@ -57,6 +75,11 @@ export async function restoreStore(file: string, { folder, database }: BackupOpt
   if (holdsStore(home)) {
     throw new HomegroundError('invalid-argument', `${home} holds a store already`, {
       hint: 'give another --folder, or move that one away first: a restore overwrites nothing',
+    })
+  }
+  if (!isWholeArchive(source)) {
+    throw new HomegroundError('invalid-input', `${source} cannot be restored: it is no backup, or a part of one`, {
+      hint: 'give a whole file of `homeground backup`; one that was copied may have been cut on the way',
     })
   }
   const beside = `${home}.restoring`
@@ -70,6 +93,10 @@ export async function restoreStore(file: string, { folder, database }: BackupOpt
     await restoreInto(beside, source, database)
     makeFolder(home, { mode: 0o700 })
     fs.renameSync(dataOf(beside), dataOf(home))
+  } catch (cause) {
+    const hint =
+      'free about twice the size of the backup, or give a --folder on another disk; then give the same command again: nothing was restored'
+    throw fullDisk({ place: home, what: `${source} cannot be restored`, hint, cause }) ?? cause
   } finally {
     fs.rmSync(beside, { recursive: true, force: true })
   }
@@ -85,6 +112,7 @@ async function restoreInto(home: string, source: string, database: string): Prom
     try {
       await bare.command(`RESTORE DATABASE ${database} FROM File('${quoted(archive)}')`)
     } catch (cause) {
+      if (HomegroundError.is(cause) && cause.code !== 'internal') throw cause
       throw new HomegroundError('invalid-input', `${source} cannot be restored as database ${database}: ${messageOf(cause)}`, {
         hint: 'give a file of `homeground backup`, and the HOMEGROUND_CLICKHOUSE_DATABASE that it was made with',
         cause,
@@ -113,8 +141,10 @@ function moveWhole(from: string, to: string): void {
   } catch (cause) {
     const code = codeOf(cause)
     if (code === 'EEXIST') refuseExisting(to)
-    throw new HomegroundError(code === 'ENOSPC' ? 'disk-full' : 'folder-unwritable', `${to} cannot be written: ${messageOf(cause)}`, {
-      hint: code === 'ENOSPC' ? 'make room, or give a path on another disk' : 'check the path and who may write there',
+    const full = fullDisk({ place: to, what: `${to} cannot be written`, hint: 'make room, or give a path on another disk', cause })
+    if (full !== undefined) throw full
+    throw new HomegroundError('folder-unwritable', `${to} cannot be written: ${messageOf(cause)}`, {
+      hint: 'check the path and who may write there',
       cause,
     })
   } finally {

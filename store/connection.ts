@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { type ClusterPlace, clusterSettings } from './cluster.ts'
+import { saysFull } from './disk-room.ts'
 import type { Engine } from './embedded/index.ts'
 
 /** Where the statements go: a server's address, or an embedded engine whose address may change. */
@@ -30,7 +31,7 @@ export interface ConnectOptions {
   requestTimeoutMs?: number
 }
 
-/** @throws HomegroundError from every method: store-unavailable (retryable where waiting may help), internal for a statement that is wrong */
+/** @throws HomegroundError from every method: store-unavailable (retryable where waiting may help), disk-full (retryable), internal for a statement that is wrong */
 export function connect(target: Target, options: ConnectOptions): Connection {
   let client = open(target, options)
 
@@ -40,7 +41,7 @@ export function connect(target: Target, options: ConnectOptions): Connection {
     try {
       return await run(used)
     } catch (error) {
-      if (target.kind === 'server' || !isDisconnect(error)) throw translated(error)
+      if (target.kind === 'server' || !isDisconnect(error)) throw translated(error, target)
       const before = target.engine.address()
       const now = await target.engine.revive()
       if (client === used && (now.url !== before.url || now.password !== before.password)) {
@@ -50,7 +51,7 @@ export function connect(target: Target, options: ConnectOptions): Connection {
       try {
         return await run(client)
       } catch (again) {
-        throw translated(again)
+        throw translated(again, target)
       }
     }
   }
@@ -65,7 +66,7 @@ export function connect(target: Target, options: ConnectOptions): Connection {
       try {
         return await result.json()
       } catch (error) {
-        throw translated(error)
+        throw translated(error, target)
       }
     },
     async *stream(sql, parameters) {
@@ -73,7 +74,7 @@ export function connect(target: Target, options: ConnectOptions): Connection {
       try {
         for await (const rows of result.stream()) for (const row of rows) yield row.json()
       } catch (error) {
-        throw translated(error)
+        throw translated(error, target)
       }
     },
     insert: (statement, bytes) =>
@@ -131,7 +132,6 @@ const passing = new Set([
   'TOO_MANY_PARTS',
   'TOO_MANY_SIMULTANEOUS_QUERIES',
   'MEMORY_LIMIT_EXCEEDED',
-  'NOT_ENOUGH_SPACE',
   'TIMEOUT_EXCEEDED',
   'NETWORK_ERROR',
   'SOCKET_TIMEOUT',
@@ -143,14 +143,22 @@ const passing = new Set([
   'CANNOT_FSYNC',
 ])
 
-function translated(error: unknown): HomegroundError {
+function translated(error: unknown, target: Target): HomegroundError {
   if (HomegroundError.is(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof ClickHouseError) {
     const type = error.type ?? error.code
-    if (passing.has(type) || /No space left on device/.test(message)) {
+    if (type === 'NOT_ENOUGH_SPACE' || saysFull(message)) {
+      const place = target.kind === 'server' ? 'the ClickHouse server' : target.engine.folder
+      return new HomegroundError('disk-full', `no room is left on the disk of ${place}: ${type}: ${firstLine(message)}`, {
+        hint: 'free some space there, then give the same command again: a row that is sent twice is stored once',
+        cause: error,
+        retryable: true,
+      })
+    }
+    if (passing.has(type)) {
       return new HomegroundError('store-unavailable', `ClickHouse cannot take it now: ${type}: ${firstLine(message)}`, {
-        hint: 'the rows are not lost where the sender tries again; look at disk space, memory and the number of parts of the ClickHouse server',
+        hint: 'the rows are not lost where the sender tries again; look at memory and the number of parts of the ClickHouse server',
         cause: error,
         retryable: true,
       })

@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
+import { fullDisk } from '../disk-room.ts'
 import { type EngineAddress, readAddress, retire } from './address.ts'
 import { answers } from './answers.ts'
 import { freePort } from './free-port.ts'
@@ -35,7 +36,7 @@ export interface Engine {
 
 /**
  * The engine of the folder: found where it runs, else started.
- * @throws HomegroundError engine-missing, engine-locked (another program holds the folder), engine-failed, folder-unwritable
+ * @throws HomegroundError engine-missing, engine-locked (another program holds the folder), engine-failed, folder-unwritable, disk-full
  */
 export async function startEngine(options: EngineOptions = {}): Promise<Engine> {
   const folder = path.resolve(options.folder ?? path.join('.homeground', 'engine'))
@@ -125,6 +126,8 @@ function openFolder(folder: string): Lease {
     makeFolder(folder, { mode: 0o700 })
     return takeLease(folder)
   } catch (error) {
+    const full = fullDisk({ place: folder, what: 'the engine folder cannot be written', hint: makeRoom, cause: error })
+    if (full !== undefined) throw full
     throw new HomegroundError('folder-unwritable', `the engine folder ${folder} cannot be written: ${reason(error)}`, {
       hint: 'give a folder that this user may write, with --folder or HOMEGROUND_FOLDER',
       cause: error,
@@ -146,7 +149,12 @@ function locked(folder: string, who: string): HomegroundError {
   })
 }
 
+const makeRoom = 'free some space there, or give another folder with --folder or HOMEGROUND_FOLDER; then give the same command again'
+
 function failed(folder: string, what: string): HomegroundError {
+  // It says nothing then: its log is on that disk.
+  const full = fullDisk({ place: folder, what: 'the embedded ClickHouse engine cannot start', hint: makeRoom })
+  if (full !== undefined) return full
   return new HomegroundError('engine-failed', `the embedded ClickHouse engine ${what}`, {
     hint: `its output is in ${path.join(folder, 'engine.log')}; \`homeground doctor\` checks the installation`,
     retryable: true,

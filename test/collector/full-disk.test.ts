@@ -1,17 +1,16 @@
 // A disk that is really full: a small tmpfs holds the engine's folder.
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openStore } from '../../store/index.ts'
 import { collectorOn } from '../support/collector.ts'
 import { engineIsMissing } from '../support/engine.ts'
 import { postTraces, protobufTraces } from '../support/otlp.ts'
+import { smallDisk, unmount } from '../support/small-disk.ts'
 import { spanId, traceId } from '../support/span-rows.ts'
 
-const disk = engineIsMissing ? undefined : smallDisk()
+const disk = engineIsMissing ? undefined : smallDisk(64)
 
 describe.skipIf(disk === undefined)('a full disk', { timeout: 180_000 }, () => {
   afterAll(() => {
@@ -52,21 +51,3 @@ describe.skipIf(disk === undefined)('a full disk', { timeout: 180_000 }, () => {
     }
   })
 })
-
-/** Undefined where this user may not mount. */
-function smallDisk(): string | undefined {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-disk-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', folder], { stdio: 'pipe' })
-    return folder
-  } catch (error) {
-    fs.rmSync(folder, { recursive: true, force: true })
-    process.stderr.write(`skipped: a full disk: ${error instanceof Error ? error.message.trim() : String(error)}\n`)
-    return undefined
-  }
-}
-
-function unmount(folder: string): void {
-  execFileSync('umount', ['-l', folder], { stdio: 'pipe' })
-  fs.rmSync(folder, { recursive: true, force: true })
-}

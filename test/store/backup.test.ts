@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { isWholeArchive } from '../../store/backup-archive.ts'
 import { backupStore, openStore, restoreStore } from '../../store/index.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
 import { filesUnder } from '../support/files-under.ts'
@@ -59,8 +60,15 @@ describe.skipIf(engineIsMissing)('a backup of the embedded store', { timeout: 18
   test('that is none, or of a newer Homeground, is refused with the reason and leaves nothing behind', async () => {
     const folder = path.join(place, 'fresh')
     const broken = path.join(place, 'broken.tar')
-    fs.writeFileSync(broken, 'no archive')
-    await expect(restoreStore(broken, { folder, database })).rejects.toMatchObject({ code: 'invalid-input' })
+    const whole = fs.readFileSync(path.join(place, 'store.tar'))
+    expect(isWholeArchive(path.join(place, 'store.tar'))).toBe(true)
+    // A disk that was full, or a copy that was broken off, ends anywhere.
+    const cuts = [0, 1, 511, 512, 513, Math.floor(whole.length / 2), whole.length - 20_480, Math.floor(whole.length / 2 / 512) * 512]
+    for (const cut of [Buffer.from('no archive'), Buffer.alloc(2_048), ...cuts.map((end) => whole.subarray(0, end))]) {
+      fs.writeFileSync(broken, cut)
+      expect(isWholeArchive(broken)).toBe(false)
+      await expect(restoreStore(broken, { folder, database })).rejects.toMatchObject({ code: 'invalid-input' })
+    }
     await expect(restoreStore(path.join(place, 'none.tar'), { folder, database })).rejects.toMatchObject({ code: 'not-found' })
     await expect(backupStore(path.join(place, 'x.tar'), { folder, database })).rejects.toMatchObject({ code: 'not-found' })
 
