@@ -132,7 +132,10 @@ function constantFindings(environment: Environment, recorded: ScoreSums): Findin
         where: criterion.name,
         severity: 'note',
         sentence: `Criterion ${criterion.name} gives every one of ${values.length} recordings ${first}: it tells nothing apart.`,
-        hint: first === 1 ? 'make it stricter, or give it weight 0' : 'make it reachable, or take it out',
+        hint:
+          first === 1
+            ? 'make it stricter, or give it weight 0; as it should be where the recording itself is the reference'
+            : 'make it reachable, or take it out',
         tasks: [],
       },
     ]

@@ -37,6 +37,12 @@ export function brokenOff(episode: Episode): string | undefined {
   return undefined
 }
 
+/** What the user says in the main agent's first call, after examples and history; empty where there is no such text. */
+export function askedFirst(episode: Episode): string {
+  const [first] = mainModelCalls(episode)
+  return first === undefined ? '' : textOf(newMessages(first).find(({ role }) => role === 'user'))
+}
+
 /** Every text that the main agent's model wrote, and the agent's own result, in order. Sub-agents speak to the agent, not to the user. */
 export function saidToUser(episode: Episode): string {
   const texts = mainModelCalls(episode).map((call) => textOf(chosenOutput(call)))

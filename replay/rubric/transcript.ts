@@ -19,13 +19,16 @@ export function transcript(episode: Episode): Turn[] {
   const tooled = episode.steps.some((step) => step.kind === 'tool')
   if (!episode.steps.some((step) => step.kind === 'model') && episode.input !== undefined)
     turns.push(turn('user', 'input', jsonText(episode.input)))
-  let first = true
+  // How each conversation begins: a sub-agent has one of its own, and either may bring examples that were never said.
+  const begun = new Set<string>()
   for (const step of episode.steps) {
     switch (step.kind) {
-      case 'model':
-        turns.push(...modelTurns(step, first, tooled))
-        first = false
+      case 'model': {
+        const beginning = beginningOf(step)
+        turns.push(...modelTurns(step, !begun.has(beginning), tooled))
+        begun.add(beginning)
         break
+      }
       case 'tool':
         turns.push(toolTurn(step))
         break
@@ -54,6 +57,11 @@ export function partingTurn(a: readonly Turn[], b: readonly Turn[]): number | un
     if (one?.kind !== other?.kind || one?.head !== other?.head || one?.text !== other?.text) return at
   }
   return undefined
+}
+
+/** Up to the first message of the user's. */
+function beginningOf({ request: { messages } }: ModelCall): string {
+  return JSON.stringify(messages.slice(0, messages.findIndex(({ role }) => role === 'user') + 1))
 }
 
 function modelTurns(call: ModelCall, first: boolean, tooled: boolean): Turn[] {

@@ -1,5 +1,6 @@
 // One task with both episodes side by side: scores with their reasons, then the conversations, marked where they part.
 
+import { askedFirst } from '../../rubric/episode-reading.ts'
 import { html, type Markup } from '../../rubric/markup.ts'
 import { partingTurn, type Turn, transcript } from '../../rubric/transcript.ts'
 import { signed } from '../verdict-sentence.ts'
@@ -12,7 +13,7 @@ export function caseView(item: Case): Markup {
   const from = item.from?.episode ? transcript(item.from.episode) : []
   const to = item.to?.episode ? transcript(item.to.episode) : []
   const parting = from.length > 0 && to.length > 0 ? partingTurn(from, to) : undefined
-  const asked = (from.find((turn) => turn.kind === 'user') ?? to.find((turn) => turn.kind === 'user'))?.text.slice(0, 160) ?? ''
+  const [asked = ''] = [item.from, item.to].flatMap((one) => (one?.episode ? [askedFirst(one.episode).slice(0, 160)] : []))
   return html`<details class="case tone-${toneOf(item)}" id="${item.anchor}">
     <summary><span class="case-task">${item.task}</span><span class="case-delta">${item.delta === null ? '–' : signed(item.delta)}</span><span class="case-word">${words[item.kind]}</span>${
       asked !== ''

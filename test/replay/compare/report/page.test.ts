@@ -72,6 +72,38 @@ describe.skipIf(missing('browser', browserMissing()))('report.html in a browser'
     expect((await page.locator('.verdict').first().boundingBox())?.y).toBeLessThan(600)
   })
 
+  test.each([
+    [390, 0.62],
+    [1280, 0.62],
+    [390, 1],
+    [390, 0],
+  ])('no arm’s name lies on another’s, nor leaves the chart, at %d px with scores of about %d', async (width, about) => {
+    const arms = ['baseline-gpt-4o-mini-now', 'careful-with-a-name-that-is-too-long-for-a-telephone-2026', 'sloppy', 'brief-prompt', 'far']
+    const shift = (arm: string) => (arm === 'far' ? 0 : 0.02 * arms.indexOf(arm))
+    const score = (arm: string) => Math.min(1, Math.max(0, about + (about > 0.9 ? 0 : shift(arm))))
+    const cost = (arm: string) => (arm === 'far' ? 0.001 : 0.01)
+    const page = await open(await written({ arms, rollout: ({ arm }) => ({ score: score(arm), costUsd: cost(arm) }) }), { width })
+    const names = await page.locator('.point-name').all()
+    const boxes = await Promise.all(names.map(async (name) => (await name.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }))
+    expect(boxes).toHaveLength(5)
+    const plot = (await page.locator('.frontier-plot').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
+    for (const [index, box] of boxes.entries()) {
+      expect(box.width).toBeGreaterThan(20)
+      expect(box.x).toBeGreaterThanOrEqual(plot.x - 1)
+      expect(box.x + box.width).toBeLessThanOrEqual(plot.x + plot.width + 1)
+      expect(box.y).toBeGreaterThanOrEqual(plot.y - 2)
+      expect(box.y + box.height).toBeLessThanOrEqual(plot.y + plot.height + 2)
+      for (const other of boxes.slice(index + 1)) {
+        const apart =
+          box.x + box.width <= other.x ||
+          other.x + other.width <= box.x ||
+          box.y + box.height <= other.y + 0.5 ||
+          other.y + other.height <= box.y + 0.5
+        expect(apart, JSON.stringify([box, other])).toBe(true)
+      }
+    }
+  })
+
   test('what was recorded is text, never markup or script', async () => {
     const page = await open(
       await written({

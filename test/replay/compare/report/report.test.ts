@@ -1,8 +1,10 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import type { Message, Step } from '@homeground/sdk/trace'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { compareRun, runSource, writeReport } from '../../../../replay/compare/index.ts'
+import { caseView } from '../../../../replay/compare/report/case-view.ts'
 import { chooseCases } from '../../../../replay/compare/report/cases.ts'
 import { pairSection } from '../../../../replay/compare/report/pair-section.ts'
 import { html } from '../../../../replay/rubric/markup.ts'
@@ -83,6 +85,42 @@ describe('a transcript', () => {
       { kind: 'assistant', head: 'assistant', text: 'bye' },
       { kind: 'error', head: 'TypeError', text: 'x' },
     ])
+  })
+
+  test('shows the whole beginning of each conversation, examples too, and a case is headed by what the main agent was asked', async () => {
+    const agent: Step = {
+      kind: 'agent',
+      id: 'a'.repeat(16),
+      startedAt: '2026-01-01T00:00:00.000Z',
+      durationMs: 1,
+      name: 'budgeter',
+      output: 'yes',
+    }
+    const asked = (messages: Message[], more = {}) => modelStep('ok', { request: { messages, tools: [], parameters: {} }, ...more })
+    const shots = [user('example?'), assistant('Example.'), user('plan a trip')]
+    const episode = sampleEpisode({
+      steps: [
+        agent,
+        asked([user('enough money?')], { parent: agent.id }),
+        asked(shots),
+        asked([...shots, assistant('ok'), user('thanks')]),
+      ],
+    })
+    expect(transcript(episode).map(({ text }) => text)).toEqual([
+      'yes',
+      'enough money?',
+      'ok',
+      'example?',
+      'Example.',
+      'plan a trip',
+      'ok',
+      'thanks',
+      'ok',
+    ])
+    const [shown] = await chooseCases(await compareRun(run), runSource(run), run.episodes())
+    if (shown?.from === undefined) throw new Error('no case')
+    const heading = caseView({ ...shown, from: { ...shown.from, episode } }).text
+    expect(/class="case-asked">([^<]*)/.exec(heading)?.[1]).toBe('plan a trip')
   })
 
   test('parts from another at the first turn that differs', () => {
