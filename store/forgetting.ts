@@ -3,17 +3,15 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { alterTable, holderOf } from './cluster.ts'
 import type { Connection } from './connection.ts'
+import { traceIdChunks } from './trace-id-chunks.ts'
 import type { Erasure, ErasureResult, RegisteredEnvironment } from './types.ts'
-
-/** Trace ids in one statement. */
-const idsAtOnce = 5_000
 
 /** What an erasure would take away. Older versions of a row count too: they are still on disk. */
 export async function findErasable(connection: Connection, what: Erasure): Promise<ErasureResult> {
   const traces = await tracesOf(connection, what)
   const environments = new Map<string, RegisteredEnvironment>()
   const result: ErasureResult = { traces, spans: 0, feedback: 0, environments: [] }
-  for (const ids of chunks(traces)) {
+  for (const ids of traceIdChunks(traces)) {
     const parameters = { project: what.project, traces: ids }
     const where = 'project = {project:String} AND trace_id IN {traces:Array(String)}'
     result.spans += await countOf(connection, `SELECT count() AS n FROM spans FINAL WHERE ${where}`, parameters)
@@ -34,7 +32,7 @@ export async function findErasable(connection: Connection, what: Erasure): Promi
 /** Takes it away from every table; resolves when it is off the disk, old versions too. */
 export async function erase(connection: Connection, what: Erasure): Promise<ErasureResult> {
   const found = await findErasable(connection, what)
-  for (const ids of chunks(found.traces)) {
+  for (const ids of traceIdChunks(found.traces)) {
     // Spans last: they alone say whose a trace is, to an erasure that begins anew after this one was broken off.
     for (const table of ['span_heads', 'feedback', 'trace_days', 'spans']) {
       await connection.command(
@@ -83,7 +81,7 @@ async function tracesOf(connection: Connection, what: Erasure): Promise<string[]
   }
   const where = 'WHERE project = {project:String} AND trace_id IN {traces:Array(String)}'
   const found: string[] = []
-  for (const traces of chunks([...new Set((what.traces ?? [what.trace ?? '']).map((trace) => trace.toLowerCase()))])) {
+  for (const traces of traceIdChunks([...new Set((what.traces ?? [what.trace ?? '']).map((trace) => trace.toLowerCase()))])) {
     const sql = `SELECT DISTINCT trace_id FROM spans ${where} UNION DISTINCT SELECT DISTINCT trace_id FROM feedback ${where}`
     found.push(...tracesIn(await connection.rows(sql, { project: what.project, traces })))
   }
@@ -120,8 +118,4 @@ async function hasTtl(connection: Connection, table: string): Promise<boolean> {
 /** A string literal: a TTL takes no bound parameters. */
 function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-}
-
-function* chunks(ids: readonly string[]): Generator<string[]> {
-  for (let at = 0; at < ids.length; at += idsAtOnce) yield ids.slice(at, at + idsAtOnce)
 }

@@ -107,11 +107,10 @@ export async function openStore(options: StoreOptions = {}): Promise<Store> {
     erase: (what) => erase(connection, what),
     setRetention: (project, days) => setRetention(connection, project, days),
     retentions: () => retentions(connection),
-    registerEnvironment: ({ project, hash, name, folder, builtAt, traces }) =>
-      connection.command(
-        `INSERT INTO environments (project, hash, name, folder, built_at, trace_ids)
-         SELECT {project:String}, {hash:String}, {name:String}, {folder:String}, parseDateTime64BestEffort({builtAt:String}, 3, 'UTC'), {traces:Array(String)}`,
-        { project, hash, name, folder, builtAt, traces },
+    registerEnvironment: ({ builtAt, traces, ...named }) =>
+      connection.insert(
+        "INSERT INTO environments (project, hash, name, folder, built_at, trace_ids) SETTINGS date_time_input_format = 'best_effort' FORMAT JSONEachRow",
+        Buffer.from(JSON.stringify({ ...named, built_at: builtAt, trace_ids: traces })),
       ),
     setPrices: async (prices) => {
       const columns = {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Connection } from './connection.ts'
 import { traceConditions } from './episode-query.ts'
 import { episodeRoots } from './episode-roots.ts'
+import { traceIdChunks } from './trace-id-chunks.ts'
 import type { EpisodeQuery, TraceSummary } from './types.ts'
 
 /** As `Store.traces`. */
@@ -36,7 +37,7 @@ async function* newestTraces(connection: Connection, query: EpisodeQuery, limit:
     const found = await connection.rows(`${newestDays(sql, asked)} SETTINGS max_threads = 1`, parameters)
     const newest = new Set(found.map((row) => z.object({ trace_id: z.string() }).parse(row).trace_id))
     const fresh = [...newest].filter((trace) => !seen.has(trace))
-    for (let at = 0; at < fresh.length; at += limit) yield fresh.slice(at, at + limit)
+    for (let at = 0; at < fresh.length; at += limit) yield* traceIdChunks(fresh.slice(at, at + limit))
     if (found.length < asked) return
     for (const trace of fresh) seen.add(trace)
   }
@@ -99,13 +100,14 @@ async function lightRows(
 /** Where no agent is, the calls' own previews are shown; they are not among the heads. */
 async function addPreviews(connection: Connection, project: string, byTrace: ReadonlyMap<string, LightRow[]>): Promise<void> {
   const loose = [...byTrace].filter(([, rows]) => !rows.some((row) => row.kind === 'agent')).map(([trace]) => trace)
-  if (loose.length === 0) return
   const sql = `SELECT trace_id, bitAnd(cityHash64(span_id), 0xFFFFFFFFFF) AS span, input_preview, output_preview FROM spans FINAL
     PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)} WHERE kind = 'model'`
-  for (const value of await connection.rows(sql, { project, traces: loose })) {
-    const found = previewSchema.parse(value)
-    const row = byTrace.get(found.trace_id)?.find(({ span }) => span === found.span)
-    if (row !== undefined) Object.assign(row, found)
+  for (const traces of traceIdChunks(loose)) {
+    for (const value of await connection.rows(sql, { project, traces })) {
+      const found = previewSchema.parse(value)
+      const row = byTrace.get(found.trace_id)?.find(({ span }) => span === found.span)
+      if (row !== undefined) Object.assign(row, found)
+    }
   }
 }
 

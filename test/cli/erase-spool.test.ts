@@ -1,52 +1,14 @@
 // A product that was killed while its collector was away, and an erasure of one of its users: what the store alone, or the spool alone, knows of a trace holds in both.
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openStore, type Store } from '../../store/index.ts'
 import { collectorOn } from '../support/collector.ts'
 import { homegroundCommand } from '../support/command.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
 import { spanId, spanRow, traceId } from '../support/span-rows.ts'
+import { spoolingProduct } from '../support/spooling-product.ts'
 import { until } from '../support/until.ts'
-
-const sdk = pathToFileURL(path.resolve('sdk/dist/index.js')).href
-
-/** A product that records a run for each user, prints their traces, and goes on until it is killed. */
-function product(spool: string, endpoint: string, users: readonly string[], project = 'p') {
-  const program = `
-    import { homeground } from ${JSON.stringify(sdk)}
-    const hg = homeground({ project: ${JSON.stringify(project)}, endpoint: ${JSON.stringify(endpoint)}, spool: { folder: ${JSON.stringify(spool)} } })
-    const find = hg.tool({ name: 'find', description: 'd', parameters: { type: 'object', properties: { question: { type: 'string' } } }, execute: async () => 'found' })
-    const desk = hg.agent('desk', async (question) => {
-      await find.execute({ question })
-      return hg.trace()
-    })
-    const traces = []
-    for (const user of ${JSON.stringify(users)})
-      traces.push(await hg.session({ id: 's-' + user, user }, () => desk('a question of ' + user)))
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    process.stdout.write(JSON.stringify(traces) + '\\n')
-    setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let errors = ''
-  child.stderr.on('data', (chunk) => {
-    errors += String(chunk)
-  })
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  const traces = new Promise<string[]>((resolve, reject) => {
-    child.stdout.once('data', (chunk) => resolve(JSON.parse(String(chunk)) as string[]))
-    child.once('exit', () => reject(new Error(errors)))
-  })
-  return {
-    traces,
-    kill: async () => {
-      child.kill('SIGKILL')
-      await exited
-    },
-  }
-}
 
 describe.skipIf(engineIsMissing)('homeground erase --spool', { timeout: 180_000 }, () => {
   const engine = useEngine()
@@ -63,12 +25,12 @@ describe.skipIf(engineIsMissing)('homeground erase --spool', { timeout: 180_000 
   const texts = () => fs.readdirSync(spool).map((name) => fs.readFileSync(path.join(spool, name), 'latin1'))
 
   test('takes a user out of store and spool, refuses while the product runs, and the others arrive', async () => {
-    const running = product(spool, 'http://127.0.0.1:9', ['ann', 'bob', 'cleo'])
+    const running = spoolingProduct(spool, 'http://127.0.0.1:9', ['ann', 'bob', 'cleo'])
     const [ann = '', bob = '', cleo = ''] = await running.traces
     const busy = await erase('--project', 'p', '--user', 'ann', '--yes', '--spool', spool)
     expect([busy.code, busy.stderr]).toEqual([2, expect.stringContaining('spool-in-use')])
     await running.kill()
-    const other = product(path.join(engine.folder, 'other'), 'http://127.0.0.1:9', ['ann'], 'q')
+    const other = spoolingProduct(path.join(engine.folder, 'other'), 'http://127.0.0.1:9', ['ann'], 'q')
     await other.traces
     await other.kill()
 
@@ -95,7 +57,7 @@ describe.skipIf(engineIsMissing)('homeground erase --spool', { timeout: 180_000 
     expect((await store.spans('q', [ann])).length).toBe(1)
 
     const collector = await collectorOn(store)
-    const later = product(spool, collector.url, [])
+    const later = spoolingProduct(spool, collector.url, [])
     await until(
       async () => (await store.spans('p', [bob])).length === 3,
       () => 'the others did not arrive',
@@ -111,7 +73,7 @@ describe.skipIf(engineIsMissing)('homeground erase --spool', { timeout: 180_000 
   })
 
   test('takes one trace, or one session, that only the spool has', async () => {
-    const killed = product(spool, 'http://127.0.0.1:9', ['dora', 'emil', 'finn'])
+    const killed = spoolingProduct(spool, 'http://127.0.0.1:9', ['dora', 'emil', 'finn'])
     const [dora = ''] = await killed.traces
     await killed.kill()
     expect((await erase('--project', 'p', '--trace', dora.toUpperCase(), '--yes', '--spool', spool)).found).toMatchObject({ spooled: 2 })
