@@ -31,16 +31,18 @@ const makers = new WeakMap<object, unknown>()
 function iteratorHook(original: Method, watch: Watch): Method {
   return function iterate(this: unknown, ...given: unknown[]): unknown {
     const iterator = watch.run(() => Reflect.apply(original, this, given))
-    if (typeof iterator !== 'object' || iterator === null || makers.has(iterator)) return iterator
-    makers.set(iterator, this)
-    if (!canHook(iterator, watch)) watch.left()
+    if (typeof iterator !== 'object' || iterator === null) watch.failed(new TypeError('no iterator'))
+    else if (!makers.has(iterator)) {
+      makers.set(iterator, this)
+      if (!canHook(iterator, watch)) watch.left()
+    }
     return iterator
   }
 }
 
 function canHook(iterator: object, watch: Watch): boolean {
   try {
-    return !types.isProxy(iterator) && hook(iterator, stepHooks(iterator, watch))
+    return !types.isProxy(iterator) && methodOf(iterator, 'next') !== undefined && hook(iterator, stepHooks(iterator, watch))
   } catch {
     return false
   }
@@ -83,9 +85,9 @@ class Steps {
 
   seen(step: unknown, key: 'next' | 'return' | 'throw'): void {
     const read = readStep(step)
-    // The product's loop throws by itself.
-    if (read === undefined) return
-    if (read.done) {
+    // As the product's loop fails.
+    if (read === undefined) this.watch.failed(new TypeError('no step of an iterator'))
+    else if (read.done) {
       this.watch.done((key === 'return' ? undefined : read.value) ?? this.yielded.value())
       this.yielded = new Yielded()
     } else {

@@ -17,7 +17,10 @@ it('a lazy promise, a stream and a half-read generator that the product drops: r
     ;(() => void hg.agent('stream', () => ({ [Symbol.asyncIterator]: words }))())()
     await (async () => void (await half().next()))()
     // The iterable is gone long before its iterator has come to its end.
-    const whole = hg.agent('read', () => ({ [Symbol.asyncIterator]: words }))()[Symbol.asyncIterator]()
+    const whole = hg.agent('read', () => ({ [Symbol.asyncIterator]: () => words() }))()[Symbol.asyncIterator]()
+    // So is the promise that somebody has asked.
+    let settle
+    ;(() => void hg.agent('asked', () => ({ then: (fulfilled) => { settle = fulfilled } }))().then(() => undefined))()
     const pause = () => new Promise((resolve) => setTimeout(resolve, 20))
     await pause()
     for (let round = 0; round < 50 && spans.length < 3; round += 1) {
@@ -26,11 +29,12 @@ it('a lazy promise, a stream and a half-read generator that the product drops: r
       await hg.flush()
     }
     while (!(await whole.next()).done);
+    settle('late')
     await hg.flush()
     console.log(JSON.stringify({
       open: hg.stats().openSpans,
       spans: spans.map(({ name, attributes: a, startTimeUnixNano, endTimeUnixNano }) =>
-        [name, a['homeground.partial'] ?? false, a['homeground.agent.output'] ?? null, name.endsWith('read') || endTimeUnixNano - startTimeUnixNano < 15_000_000n]).sort(),
+        [name, a['homeground.partial'] ?? false, a['homeground.agent.output'] ?? null, name.endsWith('d') || endTimeUnixNano - startTimeUnixNano < 15_000_000n]).sort(),
     }))`
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', program], {
     encoding: 'utf8',
@@ -39,6 +43,7 @@ it('a lazy promise, a stream and a half-read generator that the product drops: r
   expect(JSON.parse(stdout)).toEqual({
     open: 0,
     spans: [
+      ['invoke_agent asked', false, '"late"', true],
       ['invoke_agent generator', true, '"one"', true],
       ['invoke_agent promise', true, null, true],
       ['invoke_agent read', false, '"onetwo"', true],

@@ -57,6 +57,18 @@ describe('an agent that gives something frozen', () => {
   })
 })
 
+it('an agent that gives a proxy: it is looked at, never changed', async () => {
+  const { hg, agents } = setUp()
+  const changes: unknown[] = []
+  const change = (_: object, key: string | symbol) => changes.push(key) > 0
+  for (const target of [thenable((fulfilled) => fulfilled(1)), words(), { [Symbol.asyncIterator]: words }, { a: 1 }]) {
+    const proxy = new Proxy(target, { defineProperty: change, set: change })
+    expect(Object.is(hg.agent('a', () => proxy)(), proxy)).toBe(true)
+  }
+  expect(changes).toEqual([])
+  expect((await agents()).map(({ output }) => output)).toEqual([expect.any(String), '{}', '{}', '{"a":1}'])
+})
+
 describe('an agent that gives an iterator', () => {
   it('whose next() answers at once, which `for await` takes, is recorded', async () => {
     const { hg, agents } = setUp()
@@ -87,7 +99,10 @@ describe('an agent that gives an iterator', () => {
     }
     await expect(read(hg.agent('a', () => throwing)())).rejects.toBe(failure)
     await expect(read(hg.agent('a', () => odd)())).rejects.toThrow('Iterator result undefined is not an object')
-    expect((await agents())[0]).toEqual({ output: undefined, error: 'RangeError' })
+    expect(await agents()).toEqual([
+      { output: undefined, error: 'RangeError' },
+      { output: undefined, error: 'TypeError' },
+    ])
   })
 
   it('from a plain generator function runs inside the agent, and is recorded with what it yielded', async () => {
