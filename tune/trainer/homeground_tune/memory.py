@@ -6,27 +6,16 @@ Parameters are counted from the safetensors headers. Weights, gradients and Adam
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 from .faults import Fault, Refused
+from .model_files import ModelShape
 from .settings import Settings
 
 GIB = 2**30
-
-
-@dataclass(frozen=True)
-class ModelShape:
-    parameters: int
-    layers: int
-    hidden: int
-    vocabulary: int
-    # Sum of (rows + columns) of all linear layers: what one rank of LoRA costs.
-    linear_edges: int
 
 
 @dataclass(frozen=True)
@@ -42,45 +31,6 @@ class MemoryEstimate:
 
     def event(self) -> dict:
         return {"weights": self.weights, "training": self.training, "activations": self.activations, "total": self.total}
-
-
-def read_shape(folder: str) -> ModelShape:
-    """Raises Refused where the folder's weights are torn or not in safetensors."""
-    config = json.loads((Path(folder) / "config.json").read_text("utf-8"))
-    config = {**config, **config.get("text_config", {})}
-    parameters = edges = 0
-    for file in sorted(Path(folder).glob("*.safetensors")):
-        for name, shape in read_tensor_shapes(file).items():
-            size = 1
-            for side in shape:
-                size *= side
-            parameters += size
-            if len(shape) == 2 and "embed" not in name and "lm_head" not in name:
-                edges += sum(shape)
-    if parameters == 0:
-        raise Refused(
-            "invalid-settings",
-            [Fault("model.base", "weights in *.safetensors", f"none in {folder}", "convert the model, or fetch it whole")],
-        )
-    return ModelShape(parameters, config.get("num_hidden_layers", 1), config.get("hidden_size", 1), config.get("vocab_size", 1), edges)
-
-
-def read_tensor_shapes(file: Path) -> dict[str, list[int]]:
-    """Name to shape, from the header; raises Refused when the file is shorter than its header says."""
-    with open(file, "rb") as opened:
-        start = opened.read(8)
-        try:
-            (length,) = struct.unpack("<Q", start)
-            header = json.loads(opened.read(length)) if length < 2**27 else {}
-            end = 8 + length + max((each["data_offsets"][1] for name, each in header.items() if name != "__metadata__"), default=0)
-        except (struct.error, ValueError, KeyError):
-            end, header = -1, {}
-    if end != file.stat().st_size:
-        raise Refused(
-            "invalid-input",
-            [Fault(str(file), "a whole safetensors file", f"{file.stat().st_size} bytes, torn", "fetch or convert the model again")],
-        )
-    return {name: each["shape"] for name, each in header.items() if name != "__metadata__"}
 
 
 def estimate(shape: ModelShape, settings: Settings, *, cuda: bool, tokens: int) -> MemoryEstimate:

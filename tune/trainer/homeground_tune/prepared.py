@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from . import memory
 from .events import Events
 from .follow import Follower
-from .memory import ModelShape
 from .model import Device
+from .model_files import ModelShape
 from .rows import Row
 from .settings import Settings
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .faults import FaultList
+from .messages import normalise_message, normalise_tools
 
 MOST_FAULTS = 10
 
@@ -44,56 +46,37 @@ def read_rows(files: list[str], recipe: str) -> list[Row]:
 
 
 def read_lines(file: str, faults: FaultList) -> Iterator[tuple[str, object]]:
-    opened = gzip.open(file, "rt", encoding="utf-8") if file.endswith(".gz") else open(file, encoding="utf-8")
-    with opened as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip() == "":
-                continue
-            try:
-                yield f"{file}:{number}", json.loads(line)
-            except ValueError as error:
-                faults.add(f"{file}:{number}", "one JSON object", str(error), "mend or remove the line")
+    number = 0
+    try:
+        with gzip.open(file, "rb") if file.endswith(".gz") else open(file, "rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip() == b"":
+                    continue
+                try:
+                    yield f"{file}:{number}", json.loads(line.decode("utf-8"))
+                except ValueError as error:
+                    faults.add(f"{file}:{number}", "one JSON object", str(error), "mend or remove the line")
+                    if len(faults.faults) >= MOST_FAULTS:
+                        return
+    except (OSError, EOFError, zlib.error) as error:
+        # Of a compressed file that is none, or was copied in part.
+        faults.add(f"{file}:{number + 1}", "a file that can be read to its end", str(error), "write or copy the file again")
 
 
 def normalise(value: object, place: str, recipe: str, faults: FaultList) -> dict | None:
     if not isinstance(value, dict):
         faults.add(place, "an object", value, "mend or remove the line")
         return None
+    before = len(faults.faults)
     row = dict(value)
-    if isinstance(row.get("tools"), str):
-        row["tools"] = json.loads(row["tools"]) if row["tools"] else None
+    if "tools" in row:
+        row["tools"] = normalise_tools(row["tools"], place, faults)
     for name in ("messages", "prompt", "completion", "chosen", "rejected"):
         if isinstance(row.get(name), list):
-            row[name] = [normalise_message(message) for message in row[name]]
-    before = len(faults.faults)
+            messages = enumerate(row[name])
+            row[name] = [normalise_message(message, f"{place} {name}[{index}]", faults) for index, message in messages]
     SHAPES[recipe](row, place, faults)
     return row if len(faults.faults) == before else None
-
-
-def normalise_message(message: object) -> object:
-    if not isinstance(message, dict):
-        return message
-    out = dict(message)
-    content = out.get("content")
-    if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
-    out["content"] = content or ""
-    if out.get("tool_calls"):
-        out["tool_calls"] = [normalise_call(call) for call in out["tool_calls"]]
-    else:
-        out.pop("tool_calls", None)
-    return out
-
-
-def normalise_call(call: dict) -> dict:
-    function = dict(call.get("function") or {})
-    if isinstance(function.get("arguments"), str):
-        # A text would be encoded twice by some templates and refused by others.
-        try:
-            function["arguments"] = json.loads(function["arguments"])
-        except ValueError:
-            pass
-    return {**call, "function": function}
 
 
 def check_sft(row: dict, place: str, faults: FaultList) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from .checkpoints import claim_output, newest_whole, write_whole
 from .events import Events
 from .faults import Failed
-from .memory import read_shape
+from .model_files import check_adapter, read_shape
 from .read_settings import read_settings
 from .rows import read_rows
 from .settings import Settings
@@ -27,8 +27,11 @@ def run(settings_file: str, events: Events) -> None:
     settings = read_settings(settings_file)
     rows = read_rows(settings.data.train, settings.recipe)
     validation = read_rows(settings.data.validation, settings.recipe) if settings.data.validation else []
-    if Path(settings.model.base).is_dir():
-        read_shape(settings.model.base)
+    for folder in (settings.model.base, settings.distill.teacher if settings.recipe == "distill" else ""):
+        if folder and Path(folder).is_dir():
+            read_shape(folder)
+    if settings.model.adapter is not None:
+        check_adapter(settings.model.adapter)
     Path(settings.output).mkdir(parents=True, exist_ok=True)
     claim_output(settings)
     events.open(settings.output)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from .events import Events
 from .faults import Fault, Refused
+from .model_files import AGAIN, check_adapter, read_object, read_shape
 from .read_settings import check_folder, check_template
 from .settings import Settings
 
@@ -91,17 +91,21 @@ def serve(options: ServeOptions, events: Events) -> None:
 
 
 def find(model: str) -> tuple[str, str | None]:
-    """(base, adapter) of any of the three kinds of folder."""
+    """(base, adapter) of any of the three kinds of folder. Raises Refused where their files are broken."""
     folder = Path(model)
     result = folder / "result.json"
     if result.is_file():
-        value = json.loads(result.read_text("utf-8"))
-        if value["kind"] == "adapter":
-            return value["base"], str(folder / value["path"])
-        return str(folder / value["path"]), None
-    adapter = folder / "adapter_config.json"
-    if adapter.is_file():
-        return json.loads(adapter.read_text("utf-8"))["base_model_name_or_path"], model
+        value = read_object(result)
+        if value.get("kind") not in ("adapter", "model") or not isinstance(value.get("path"), str):
+            raise Refused("invalid-input", [Fault(str(result), "kind and path of what was trained", "neither", AGAIN)])
+        base, adapter = find(str(folder / value["path"]))
+        # As it was named when it was trained: a hub's model is elsewhere on each machine.
+        return (base if adapter is None else value.get("base", base)), adapter
+    if (folder / "adapter_config.json").is_file():
+        return check_adapter(model), model
+    if (folder / "started.json").is_file():
+        found = f"{model}, whose training has not ended"
+        raise Refused("invalid-settings", [Fault("model", "a model", found, "run `homeground tune` again: it goes on, and ends it")])
     return model, None
 
 
@@ -122,3 +126,5 @@ def check(options: ServeOptions, base: str) -> None:
             "host", "a loopback address without a key", options.host, "set HOMEGROUND_SERVE_KEY, which clients then send as their API key"
         )
     faults.raise_if_any()
+    if Path(base).is_dir():
+        read_shape(base)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from conftest import conversation
 
@@ -27,6 +29,50 @@ def test_each_broken_line_is_named(write_rows, tmp_path):
         opened.write("{")
     found = refusal(lambda: read_rows([file], "sft"))
     assert [field.replace(file, "rows") for field, _ in found] == ["rows:2", "rows:3 messages", "rows:4 prompt", "rows:5"]
+
+
+def test_what_is_no_message_call_or_tool_is_named_with_its_field(write_rows):
+    def answered(**fields) -> dict:
+        return {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho", **fields}]}
+
+    rows = [
+        {**answered(), "tools": "{bad"},
+        {**answered(), "tools": [5]},
+        answered(content={"text": "ho"}),
+        answered(content=[{"type": "text", "text": None}, {"type": "text", "text": "ho"}]),
+        answered(tool_calls="none"),
+        answered(tool_calls=[5]),
+        answered(tool_calls=[{"function": {"arguments": "{}"}}]),
+        answered(tool_calls=[]),
+    ]
+    file = write_rows(rows)
+    assert [field.replace(file, "rows") for field, _ in refusal(lambda: read_rows([file], "sft"))] == [
+        "rows:1 tools",
+        "rows:2 tools",
+        "rows:3 messages[1] content",
+        "rows:5 messages[1] tool_calls",
+        "rows:6 messages[1] tool_calls",
+        "rows:7 messages[1] tool_calls",
+    ]
+
+
+def test_a_file_that_is_no_text_or_no_whole_archive_is_named_with_its_line(tmp_path):
+    line = b'{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "ho"}]}\n'
+    files = {
+        "bytes.jsonl": line + b"\xc9\x00\n",
+        "none.jsonl.gz": line,
+        "cut.jsonl.gz": gzip.compress(line * 2)[:-12],
+        "noise.jsonl.gz": gzip.compress(line)[:12] + b"\xff" * 40,
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    places = {name: [field for field, _ in refusal(lambda name=name: read_rows([str(tmp_path / name)], "sft"))] for name in files}
+    assert {name: [place.removeprefix(f"{tmp_path}/") for place in found] for name, found in places.items()} == {
+        "bytes.jsonl": ["bytes.jsonl:2"],
+        "none.jsonl.gz": ["none.jsonl.gz:1"],
+        "cut.jsonl.gz": ["cut.jsonl.gz:2"],
+        "noise.jsonl.gz": ["noise.jsonl.gz:1"],
+    }
 
 
 def test_tools_and_arguments_written_as_text_are_read(write_rows):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..memory import ModelShape, checkpoints_gradients
+from ..memory import checkpoints_gradients
 from ..model import Device
+from ..model_files import ModelShape
 from ..read_settings import world_size
 from ..settings import Settings
 
