@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseInput, readJsonFile } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { type LoopFile, type LoopResult, LoopState, loopFileSchema, planIteration, runLoop, runOnSchedule } from '../tune/loop/index.ts'
+import { checkLoop } from './check-loop.ts'
 import { durationOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
 import { homegroundFolder } from './run-folder-option.ts'
@@ -28,7 +29,9 @@ export function register(program: Command): void {
     .option('--every <TIME>', 'begin again after so long, e.g. 30m, 24h, 7d', durationOf)
     .action(async (file: string, options: LoopCommandOptions, command: Command) => {
       const loop = readLoop(file)
-      const folder = path.join(homegroundFolder(options.folder), 'loops', loop.name)
+      const home = homegroundFolder(options.folder)
+      await checkLoop(loop, { file, folder: home, dryRun: options.dryRun === true })
+      const folder = path.join(home, 'loops', loop.name)
       if (options.dryRun === true) {
         process.stdout.write(planText(loop, folder, wantsJson(command)))
         return

@@ -32,6 +32,13 @@ export function iterationFiles(folder: string): IterationFiles {
   }
 }
 
+/** Formats of rows that a recipe trains on, the usual one first. */
+export const formatsOf: Readonly<Record<LoopFile['tune']['recipe'], readonly [string, ...string[]]>> = {
+  sft: ['trl-sft', 'trl-tokens', 'openai-sft'],
+  dpo: ['trl-dpo'],
+  kto: ['trl-kto'],
+}
+
 /** In order. */
 export function planIteration(loop: LoopFile, place: IterationPlace): PlannedStep[] {
   const files = iterationFiles(place.folder)
@@ -76,7 +83,7 @@ export function planIteration(loop: LoopFile, place: IterationPlace): PlannedSte
         'train',
         '--out',
         files.rows,
-        ...flags(loop.dataset),
+        ...flags({ format: formatsOf[loop.tune.recipe][0], ...loop.dataset }),
       ],
       cost: 'nothing',
     },

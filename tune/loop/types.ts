@@ -24,8 +24,8 @@ export const loopFileSchema = z.strictObject({
   audit: z.boolean().default(true),
   /** Whose rollouts on the training tasks become rows; options of `run`. Absent: the recorded episodes are the rows. */
   rollouts: optionsSchema.exactOptional(),
-  /** Options of `dataset`. */
-  dataset: optionsSchema.default({ format: 'trl-sft' }),
+  /** Options of `dataset`; its format is the recipe's where none is given. */
+  dataset: optionsSchema.default({}),
   tune: z.strictObject({
     recipe: z.enum(['sft', 'dpo', 'kto']).default('sft'),
     /** The model that every iteration trains from. */

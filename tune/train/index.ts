@@ -1,4 +1,5 @@
 // tune/train: the trainer's Python environment, a training run followed to its end, and the lineage of what it made.
+export { checkSettings } from './check-settings.ts'
 export { parseEvent, type TrainerEvent, type TrainingEnd } from './events.ts'
 export { hashModel, type ModelFile, readModelFile, writeModelFile } from './lineage.ts'
 export { makeModel } from './make-model.ts'

@@ -238,6 +238,57 @@ describe('homeground loop', () => {
     expect(stdout).toMatch(/tune +61 s/)
   })
 
+  it('refuses options that a step does not have, or that the loop gives itself, before any step runs', () => {
+    const refusal = (more: object, name = 'loop.json') => {
+      fs.writeFileSync(
+        path.join(folder, name),
+        JSON.stringify({ name: 'desk', collect: { project: 'p' }, tune: { base: 'models/base' }, ...more }),
+      )
+      const { status, stderr } = homeground(name, '--dry-run')
+      return { status, faults: stderr.split('\n').filter((line) => line.includes(': ') && !/^ +(hint|docs):/.test(line)) }
+    }
+    const wrong = {
+      build: { 'spilt-by': 'user', out: 'elsewhere', redacted: 'yes', limit: 'many' },
+      rollouts: { arm: ['expert=gpt-4o'], split: 'test', repeats: true },
+      dataset: { split: 'test', format: 'nope' },
+      gate: { options: { rules: 'mine.json', 'max-token': 3 } },
+    }
+    expect(refusal(wrong)).toEqual({
+      status: 2,
+      faults: [
+        'error: loop.json: build.spilt-by: env build has no option --spilt-by; `homeground env build --help` lists them',
+        '  build.out: the loop gives this one itself',
+        '  build.redacted: a switch: true or false',
+        expect.stringContaining('  build.limit: '),
+        '  rollouts.split: the loop gives this one itself',
+        '  rollouts.repeats: it wants a value',
+        '  dataset.split: the loop gives this one itself',
+        '  gate.options.rules: the loop gives this one itself',
+        '  gate.options.max-token: gate has no option --max-token; `homeground gate --help` lists them',
+        '  dataset.format: tune sft takes trl-sft or trl-tokens or openai-sft, not nope',
+      ],
+    })
+    expect(refusal({ tune: { recipe: 'dpo', base: 'models/base' }, dataset: { format: 'trl-sft' } })).toMatchObject({ status: 2 })
+    expect(refusal({ build: { 'split-by': 'user', redacted: false }, dataset: { 'min-score': 1 } })).toEqual({ status: 0, faults: [] })
+  })
+
+  it('has the trainer look at its settings before any step runs', () => {
+    const trainer = path.join(projectRoot, 'test', 'tune', 'train', 'fake-trainer.mjs')
+    const file = { name: 'desk', collect: { project: 'p' }, tune: { base: 'models/base', settings: { act: 'refuse' } } }
+    fs.writeFileSync(path.join(folder, 'loop.json'), JSON.stringify(file))
+    const start = (python: string) =>
+      spawnSync(process.execPath, [command, 'loop', 'loop.json'], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, HOMEGROUND_PYTHON: python },
+      })
+    const refused = start(trainer)
+    expect([refused.status, refused.stderr.includes('optimizer.epochs: expected a number above 0')]).toEqual([2, true])
+    const missing = start(path.join(folder, 'none'))
+    expect([missing.status, missing.stderr.includes('HOMEGROUND_PYTHON')]).toEqual([2, true])
+    expect(fs.readdirSync(folder)).toEqual(['loop.json'])
+  })
+
   it('refuses a loop.json that it does not know, with exit code 2', () => {
     fs.writeFileSync(path.join(folder, 'loop.json'), JSON.stringify({ name: 'desk', collect: { project: 'p' }, tune: { bas: 'x' } }))
     expect(homeground('loop.json').status).toBe(2)

@@ -13,6 +13,10 @@ if (act === 'refuse') {
   say('refused', { code: 'invalid-settings', faults: [fault, { ...fault, field: 'seed' }] })
   process.exit(2)
 }
+if (process.argv.includes('check')) {
+  say('checked', {})
+  process.exit(0)
+}
 fs.writeFileSync(path.join(settings.output, 'started.json'), '{}')
 say('start', { recipe: settings.recipe, rows: 2, validationRows: 0 })
 if (act === 'fail') {

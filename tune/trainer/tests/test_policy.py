@@ -138,7 +138,13 @@ def test_a_seed_fixes_what_is_sampled_and_stops_and_lengths_hold(server):
         ({**ASK, "model": "other"}, 400, "there is tiny"),
         ({**ASK, "tool_choice": "required"}, 400, "tool_choice"),
         ({**ASK, "response_format": {"type": "json_object"}}, 400, "response_format"),
+        ({**ASK, "response_format": "text"}, 400, "response_format"),
         ({**ASK, "temperature": "hot"}, 400, "temperature"),
+        ({**ASK, "stop": 7}, 400, "stop"),
+        ({**ASK, "stream_options": "all"}, 400, "stream_options"),
+        ({**ASK, "tools": ["find_order"]}, 400, "tools: expected a list of objects"),
+        ({**ASK, "messages": [{"role": "user", "content": 7}]}, 400, "messages[0] content"),
+        ({**ASK, "messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [7]}]}, 400, "messages[1] tool_calls"),
         ({**ASK, "messages": [{"role": "user", "content": "long " * 5000}]}, 400, "this model takes 2048"),
     ],
 )

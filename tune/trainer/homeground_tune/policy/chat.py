@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 
 from ..encode import render
-from ..rows import normalise_message
+from ..faults import FaultList
+from ..messages import normalise_message, normalise_tools
 
 
 class BadRequest(Exception):
@@ -44,13 +45,24 @@ def read_request(body: object, *, default_model: str) -> ChatRequest:
     choice = body.get("tool_choice") or "auto"
     if choice not in ("auto", "none"):
         raise BadRequest("tool_choice: this server knows auto and none; it cannot force a call")
-    if (body.get("response_format") or {}).get("type", "text") != "text":
+    form = body.get("response_format") or {}
+    if not isinstance(form, dict) or form.get("type", "text") != "text":
         raise BadRequest("response_format: this server answers in text only")
     stop = body.get("stop") or []
+    if not isinstance(stop, (str, list)) or not all(isinstance(each, str) for each in stop):
+        raise BadRequest("stop: expected a text or a list of texts")
+    streamed = body.get("stream_options") or {}
+    if not isinstance(streamed, dict):
+        raise BadRequest("stream_options: expected an object")
+    faults = FaultList()
+    messages = [read_message(message, f"messages[{index}]", faults) for index, message in enumerate(body["messages"])]
+    tools = normalise_tools(body.get("tools"), "request", faults)
+    for fault in faults.faults:
+        raise BadRequest(f"{fault.field.removeprefix('request ')}: expected {fault.expected}, found {fault.found}")
     return ChatRequest(
         model=str(body.get("model") or default_model),
-        messages=[read_message(message) for message in body["messages"]],
-        tools=None if choice == "none" else body.get("tools"),
+        messages=messages,
+        tools=None if choice == "none" else tools,
         max_tokens=number(body, "max_completion_tokens", "max_tokens", minimum=1, kind=int),
         temperature=number(body, "temperature", minimum=0, default=1.0),
         top_p=number(body, "top_p", minimum=0, default=1.0),
@@ -58,7 +70,7 @@ def read_request(body: object, *, default_model: str) -> ChatRequest:
         stop=[stop] if isinstance(stop, str) else list(stop),
         choices=number(body, "n", minimum=1, default=1, kind=int),
         stream=bool(body.get("stream")),
-        stream_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+        stream_usage=bool(streamed.get("include_usage")),
         logprobs=bool(body.get("logprobs")),
         token_ids=bool(body.get("return_token_ids") or body.get("logprobs")),
     )
@@ -75,9 +87,9 @@ def number(body: dict, *names: str, minimum: float, default=None, kind: type = f
     return default
 
 
-def read_message(message: dict) -> dict:
+def read_message(message: dict, place: str, faults: FaultList) -> dict:
     """Arguments become objects where they are JSON: templates write them so."""
-    out = normalise_message(message)
+    out = normalise_message(message, place, faults)
     assert isinstance(out, dict)
     return {**out, "role": "system"} if out["role"] == "developer" else out
 
