@@ -1,6 +1,6 @@
 // The harness `module`: the product's own agent function, run inside the seam. Its model calls go to the arm, its tools and reads to the tape; the product's SDK records it.
 import { type SeamState, withSeam } from '@homeground/sdk/seam'
-import { HomegroundError, isJson, type SpanRecord } from '@homeground/sdk/trace'
+import { HomegroundError, isJson, type Json, type SpanRecord } from '@homeground/sdk/trace'
 import { loadAgent } from './load-agent.ts'
 import { moduleSeam } from './module-seam.ts'
 import { rolloutAttributes } from './rollout-attributes.ts'
@@ -52,7 +52,7 @@ export const playModule: Harness = async (play) => {
     ids: play.ids,
     startedAtMs,
     durationMs: play.deps.monotonicMs() - started,
-    output: isJson(output) ? output : undefined,
+    output: jsonOf(output),
     error,
   })
   return {
@@ -76,6 +76,15 @@ async function abortable<T>(signal: AbortSignal, running: Promise<T>): Promise<T
   } finally {
     signal.removeEventListener('abort', onAbort)
     running.catch(() => {})
+  }
+}
+
+/** What is no JSON, or goes in circles, is no output: so it is when it is recorded. */
+function jsonOf(output: unknown): Json | undefined {
+  try {
+    return isJson(output) ? output : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -12,6 +12,7 @@ import { announcing } from './announcing.ts'
 import { playCommand } from './command.ts'
 import { Deadline } from './deadline.ts'
 import { rounded } from './episode-recorder.ts'
+import { failedResult } from './failed-result.ts'
 import { loadAgent } from './load-agent.ts'
 import { playLoop } from './loop.ts'
 import { playModule } from './module.ts'
@@ -76,6 +77,11 @@ export async function executeRollout(
       stop,
       ...(user === undefined ? {} : { user }),
     })
+  } catch (error) {
+    // A product may do what no harness foresees (throw what cannot be looked at, replace JSON.stringify): that is its rollout's failure, not the run's.
+    if (job.harness.kind !== 'module' || HomegroundError.is(error) || deps.signal?.aborted === true) throw error
+    const message = `what the product did cannot be made an episode: ${error instanceof Error ? error.message : String(error)}`
+    return failedResult(job, { stop: 'error', error: { type: 'crash', message }, durationMs: rounded(deps.monotonicMs() - started) })
   } finally {
     deadline.close()
     clock.close()

@@ -4,8 +4,8 @@
 // setTimeout, setInterval, node:timers/promises      the rollout's timers (setImmediate and nextTick stay: they tell no time)
 // Math.random, crypto.randomUUID, getRandomValues,
 //   node:crypto randomUUID, randomBytes, randomInt, randomFillSync      the rollout's seed
-// fetch, sockets                                      network-guard.ts
-// Not controlled: process.hrtime, performance.timeOrigin, child processes, AbortSignal.timeout, Intl's own notion of now.
+// fetch, sockets, datagrams                           network-guard.ts
+// Not controlled: process.hrtime, performance.timeOrigin, child processes and threads of the product's own, local pipes, AbortSignal.timeout, Intl's own notion of now.
 import type crypto from 'node:crypto'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { guardNetwork } from './network-guard.ts'

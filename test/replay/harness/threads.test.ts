@@ -214,6 +214,7 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     ['http', /127\.0\.0\.1:\d+/],
     ['socket', /127\.0\.0\.1:\d+/],
     ['secure', /127\.0\.0\.1:\d+/],
+    ['datagram', /127\.0\.0\.1:\d+ \(UDP\)/],
   ])('is stopped where it reaches the network by %s, and told what to wrap', async (fault, target) => {
     const environment = await build(await record('one'))
     planted(fault)
@@ -248,7 +249,7 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
   })
 
   test('may reach a host that the environment allows', async () => {
-    planted('fetch', 'http')
+    planted('fetch', 'http', 'datagram')
     const report = await verifyEnvironment(await build(await record('one'), { allowNetwork: ['127.0.0.1'] }))
     expect(report).toMatchObject({ share: 1 })
   })
@@ -273,6 +274,18 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     expect(prompts('other')).not.toEqual(prompts('one'))
     expect(prompts('one')?.[0]).toMatch(/^Today is \d{4}-\d\d-\d\d\. Ticket [0-9a-f-]{36}, [0-9a-f-]{36}, 0\.\d+\. Slept 900\d\d\. fast$/)
     expect(environment.size).toBe(4)
+  })
+
+  test('that returns what goes in circles has no output; one that throws what cannot be looked at is one failed rollout', async () => {
+    await build(await record('one', 'crash here', 'two'))
+    planted('circle')
+    expect((await run('circle', { threads: 1 })).map(({ stop }) => stop)).toEqual(['done', 'done', 'done'])
+    planted('trap')
+    expect((await run('trap', { threads: 1 })).map((line) => [line.stop, line.score === null, line.error?.type])).toEqual([
+      ['done', false, undefined],
+      ['error', true, 'crash'],
+      ['done', false, undefined],
+    ])
   })
 
   test.each(['crash', 'stray', 'spin'])(

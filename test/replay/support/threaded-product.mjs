@@ -1,5 +1,6 @@
 // A product for worker threads: compiled as users' products are. It uses clock, dice and timers as anyone would; PLANTED names a fault.
 import { randomUUID } from 'node:crypto'
+import dgram from 'node:dgram'
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -53,6 +54,27 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
     await new Promise((resolve, reject) =>
       tls.connect(Number(new URL(process.env.ELSEWHERE).port), '127.0.0.1', resolve).on('error', reject),
     )
+  }
+  if (planted.includes('datagram')) {
+    const socket = dgram.createSocket('udp4')
+    const port = Number(new URL(process.env.ELSEWHERE).port)
+    const sent = (...given) => new Promise((resolve, reject) => socket.send('x', ...given, (error) => (error ? reject(error) : resolve())))
+    await sent(port, '127.0.0.1')
+    await sent(0, 1, port, '127.0.0.1')
+    await new Promise((resolve, reject) => socket.connect(port, '127.0.0.1', (error) => (error ? reject(error) : resolve())))
+    await sent()
+    socket.close()
+  }
+  if (planted.includes('circle') && ask.includes('crash')) {
+    const circle = {}
+    circle.self = circle
+    return circle
+  }
+  if (planted.includes('trap') && ask.includes('crash')) {
+    const trap = () => {
+      throw new Error('do not look')
+    }
+    throw new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap })
   }
   if (planted.includes('crash') && ask.includes('crash')) process.exit(3)
   if (planted.includes('stray') && ask.includes('crash')) setImmediate(() => Promise.reject(new RangeError('stray')))
