@@ -9,7 +9,7 @@ import { spanKind } from './open-span.ts'
 import { type Outcome, spanOutcome } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
 import { type SessionOptions, sessionFields } from './session.ts'
-import { follow, isSettling } from './settling-promise.ts'
+import { follower, isSettling } from './settling-promise.ts'
 import { warnHost } from './warn-host.ts'
 
 /** What `hg.agent` may be told beside the function. */
@@ -80,7 +80,7 @@ function sessionOf<Args extends unknown[]>(recorder: Recorder, name: string, arg
     const given = typeof session === 'function' ? session(...args) : session
     if (!isSettling(given)) return sessionFields(recorder, given, currentFrame())
     const unread = (): void => undefined
-    void follow(given, false, unread, unread)
+    void follower(false, unread, unread)(given)
     throw new TypeError('a promise')
   } catch (error) {
     recorder.failed(error)

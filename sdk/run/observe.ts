@@ -1,6 +1,6 @@
 // Sees how a call of the product's ends, and gives back what it gave: the same object, as lazy as it was, the same error with the same stack.
 import type { Outcome } from './outcome.ts'
-import { follow, isSettling } from './settling-promise.ts'
+import { follower, isSettling } from './settling-promise.ts'
 import { watchUse } from './watch-use.ts'
 
 /** `fresh`: the promise that `call` may give is nobody else's, as with an async function. */
@@ -12,7 +12,7 @@ export function observe<Result>(call: () => Result, outcome: Outcome, fresh: boo
     outcome.failed(error)
     throw error
   }
-  if (isSettling(result)) return follow(result, fresh, (value) => watchUse(value, outcome), outcome.failed)
+  if (isSettling(result)) return follower(fresh, (value) => watchUse(value, outcome), outcome.failed)(result)
   watchUse(result, outcome)
   return result
 }

@@ -14,23 +14,23 @@ export function isSettling<Value>(value: Value): value is Value & Promise<unknow
   }
 }
 
+/** Gives the promise that the product gets for this one. */
+export type Follow = <Given extends Promise<unknown>>(promise: Given) => Given
+
 /**
- * The promise that the product gets; `settled` and `failed` must not throw. One that somebody else may hold stays that very object. A `fresh` one, of an
- * async function, has ours in its place: a second handler would hide an error that nobody handles from the process, and the callers from the error's
- * stack, which V8 finds through a promise's only handler.
+ * Sees promises settle; `settled` and `failed` must not throw. One that somebody else may hold stays that very object. `fresh` ones, of async functions, have
+ * ours in their place: a second handler would hide an error that nobody handles from the process, and the callers from the error's stack, which V8 finds
+ * through a promise's only handler.
  */
-export function follow<Given extends Promise<unknown>>(
-  promise: Given,
-  fresh: boolean,
-  settled: (value: unknown) => void,
-  failed: (error: unknown) => void,
-): Given {
+export function follower(fresh: boolean, settled: (value: unknown) => void, failed: (error: unknown) => void): Follow {
   if (!fresh) {
-    Reflect.apply(nativeThen, promise, [settled, failed])
-    return promise
+    return (promise) => {
+      Reflect.apply(nativeThen, promise, [settled, failed])
+      return promise
+    }
   }
   // A promise of the same class, to the same value.
-  return Reflect.apply(nativeThen, promise, [
+  const handlers = [
     (value: unknown) => {
       settled(value)
       return value
@@ -39,5 +39,6 @@ export function follow<Given extends Promise<unknown>>(
       failed(error)
       throw error
     },
-  ]) as Given
+  ]
+  return (promise) => Reflect.apply(nativeThen, promise, handlers) as typeof promise
 }

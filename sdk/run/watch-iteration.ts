@@ -1,7 +1,7 @@
 // What the product iterates: a generator, an iterator, a stream of a vendor's package. Each step runs in the call's context, and what it yields is kept.
 import { types } from 'node:util'
 import type { Outcome } from './outcome.ts'
-import { follow, isSettling } from './settling-promise.ts'
+import { follower, isSettling } from './settling-promise.ts'
 import { type Hook, hook, type Method, methodOf, type Watch } from './watch.ts'
 import { Yielded } from './yielded.ts'
 
@@ -64,9 +64,10 @@ function stepHook(key: 'next' | 'return' | 'throw', original: Method, steps: Ste
   const seen = (step: unknown): void => steps.seen(step, key)
   const failed = (error: unknown): void => steps.watch.failed(error)
   const outcome: Outcome = { enter: (part) => part(), done: seen, failed, handed: () => undefined, left: () => undefined }
+  const follow = follower(fresh, seen, failed)
   return function (this: unknown, ...given: unknown[]): unknown {
     const step = steps.watch.run(() => Reflect.apply(original, this, given))
-    if (isSettling(step)) return follow(step, fresh, seen, failed)
+    if (isSettling(step)) return follow(step)
     if (isThenable(step)) steps.watch.watchUse(step, outcome)
     else seen(step)
     return step
@@ -84,14 +85,22 @@ class Steps {
   }
 
   seen(step: unknown, key: 'next' | 'return' | 'throw'): void {
-    const read = readStep(step)
-    // As the product's loop fails.
-    if (read === undefined) this.watch.failed(new TypeError('no step of an iterator'))
-    else if (read.done) {
-      this.watch.done((key === 'return' ? undefined : read.value) ?? this.yielded.value())
+    try {
+      this.read(step, key)
+    } catch (error) {
+      // As the product's loop fails.
+      this.watch.failed(error)
+    }
+  }
+
+  private read(step: unknown, key: 'next' | 'return' | 'throw'): void {
+    if (typeof step !== 'object' || step === null) throw new TypeError('no step of an iterator')
+    const { done, value }: { done?: unknown; value?: unknown } = step
+    if (done) {
+      this.watch.done((key === 'return' ? undefined : value) ?? this.yielded.value())
       this.yielded = new Yielded()
     } else {
-      this.yielded.add(read.value)
+      this.yielded.add(value)
       this.watch.used(this.soFar)
     }
   }
@@ -102,14 +111,5 @@ function isThenable(step: unknown): boolean {
     return typeof step === 'object' && step !== null && methodOf(step, 'then') !== undefined
   } catch {
     return false
-  }
-}
-
-function readStep(step: unknown): { done: boolean; value: unknown } | undefined {
-  try {
-    if (typeof step !== 'object' || step === null) return undefined
-    return { done: Boolean(Reflect.get(step, 'done')), value: Reflect.get(step, 'value') }
-  } catch {
-    return undefined
   }
 }

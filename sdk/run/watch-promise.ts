@@ -1,6 +1,6 @@
 // A promise that may be lazy: one of a subclass, or any object with a `then`. It is seen to settle by the product's own callbacks.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { follow, isSettling } from './settling-promise.ts'
+import { follower, isSettling } from './settling-promise.ts'
 import { type Hook, type Method, methodOf, useBegan, type Watch } from './watch.ts'
 
 /** Runs work where the product called the promise's method. */
@@ -66,12 +66,12 @@ function otherHook(
     }
     if (watch.over || !isSettling(result)) return result
     useBegan(watch)
-    return follow(
-      result,
+    const follow = follower(
       true,
       (value) => settled(watch, value),
       (error) => watch.failed(error),
     )
+    return follow(result)
   }
 }
 
