@@ -90,6 +90,12 @@ function textOf(found: Holdings, unreadable: readonly string[], { yes, spool }: 
 
 function subjectOf({ project, user, session, trace }: EraseOptions): Subject {
   const given = Object.fromEntries(Object.entries({ user, session, trace }).filter(([, value]) => value !== undefined))
+  // Half an id finds nothing, which would read as if nothing were left of it.
+  if (trace !== undefined && !/^[0-9a-f]{32}$/i.test(trace)) {
+    throw new HomegroundError('invalid-argument', `--trace ${inert(trace)} is no trace id`, {
+      hint: 'give all 32 hex digits, as `homeground traces show` prints them',
+    })
+  }
   if (Object.keys(given).length === 1) return { project, ...given }
   throw new HomegroundError('invalid-argument', 'an erasure is of one user, one session or one trace', {
     hint: 'give exactly one of --user, --session and --trace',

@@ -12,7 +12,7 @@ export function register(program: Command): void {
     .command('create')
     .description('makes a key and prints it once')
     .argument('<name>', 'what it is for, e.g. checkout-service')
-    .requiredOption('--project <NAME>', "the one project that it is good for, or '*' for every one")
+    .requiredOption('--project <NAME>', "the one project that it is good for, or '*' for every one", projectOf)
     .option('--rights <LIST>', 'ingest, read or both, separated by a comma', rightsOf, ['ingest'])
     .addOption(folderOption())
     .action((name: string, options: { project: string; rights: Right[]; folder?: string }, command: Command) => {
@@ -56,6 +56,13 @@ export function register(program: Command): void {
 
 function fileOf(options: { folder?: string }): string {
   return keyFile(readSettings(collectorSettings, environmentWith({ HOMEGROUND_FOLDER: options.folder })))
+}
+
+function projectOf(name: string): string {
+  if (name !== '') return name
+  throw new HomegroundError('invalid-argument', '--project is empty', {
+    hint: "name the project that the key is good for, or '*' for every one",
+  })
 }
 
 function rightsOf(text: string): Right[] {

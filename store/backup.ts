@@ -77,7 +77,7 @@ export async function restoreStore(file: string, { folder, database }: BackupOpt
       hint: 'give another --folder, or move that one away first: a restore overwrites nothing',
     })
   }
-  if (!isWholeArchive(source)) {
+  if (!fs.statSync(source).isFile() || !isWholeArchive(source)) {
     throw new HomegroundError('invalid-input', `${source} cannot be restored: it is no backup, or a part of one`, {
       hint: 'give a whole file of `homeground backup`; one that was copied may have been cut on the way',
     })

@@ -16,7 +16,8 @@ export interface FullDisk {
 
 /** The error where the cause is a full disk, or the place's disk is full now; else undefined. */
 export function fullDisk({ place, what, hint, cause }: FullDisk): HomegroundError | undefined {
-  if (!isFull(cause) && hasRoom(place)) return undefined
+  // What the system gave another reason for has that one, however full the disk is.
+  if (!isFull(cause) && (codeOf(cause) !== undefined || hasRoom(place))) return undefined
   return new HomegroundError('disk-full', `${what}: no room is left on the disk of ${place}`, {
     hint,
     retryable: true,
@@ -31,14 +32,20 @@ export function saysFull(text: string): boolean {
 
 function isFull(cause: unknown): boolean {
   if (HomegroundError.is(cause)) return cause.code === 'disk-full'
-  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')
+  return codeOf(cause) === 'ENOSPC' || codeOf(cause) === 'EDQUOT'
+}
+
+/** The system's, as EACCES. */
+function codeOf(cause: unknown): string | undefined {
+  return cause instanceof Error && 'syscall' in cause && 'code' in cause ? String(cause.code) : undefined
 }
 
 function hasRoom(place: string): boolean {
   for (let at = place; ; at = at.slice(0, at.lastIndexOf('/'))) {
     try {
-      const { bavail, bsize } = fs.statfsSync(at === '' ? '/' : at)
-      return bavail * bsize >= leastBytes
+      const { bavail, bsize, blocks } = fs.statfsSync(at === '' ? '/' : at)
+      // /proc and its like are no disks.
+      return blocks === 0 || bavail * bsize >= leastBytes
     } catch {
       // Not there yet: the folder above it is. Elsewhere than on POSIX nothing is known.
       if (!at.includes('/')) return true
