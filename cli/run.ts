@@ -137,6 +137,8 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
     })
   }
   const arms = armsOf(options)
+  // A key that is not set is said before anything stands on the disk; workers have their own.
+  if (options.workers !== true) for (const arm of arms) if (arm.model !== 'recorded') endpointOf(arm, process.env)
   const environment = await openEnvironment(folder)
   const id = options.id ?? newRunId()
   const out = options.out ?? path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'runs', id)
@@ -190,7 +192,7 @@ function harnessOf({ file: { harness } }: Environment, { maxSteps, maxRolloutCos
 }
 
 /** Which model is asked where: a forgotten --url would spend money elsewhere. */
-function armText(arm: Arm): string {
+function armText({ apiKeyEnv: _key, ...arm }: Arm): string {
   return `  ${inert(arm.name)}: ${inert(arm.model)}${arm.model === 'recorded' ? '' : ` at ${inert(endpointOf(arm, process.env).url)}`}\n`
 }
 

@@ -1,5 +1,5 @@
 // What a run will ask of its arms and cost, before it begins: each arm is taken to make the calls that were recorded, at its own model's price. A candidate may talk more or less; cached answers cost nothing.
-import type { ModelCall } from '@homeground/sdk/trace'
+import { HomegroundError, type ModelCall } from '@homeground/sdk/trace'
 import { taskCalls } from '../environment/task-calls.ts'
 import type { Environment, HarnessSettings } from '../environment/types.ts'
 import { type Prices, usageCostUsd } from '../rubric/cost.ts'
@@ -69,6 +69,8 @@ export async function estimateRun(environment: Environment, options: EstimateOpt
     read += 1
   }
   const usages = calls.map(usageOf)
+  if (tasks === 0)
+    throw new HomegroundError('invalid-argument', `no task of ${environment.file.name} is chosen`, { hint: 'loosen --split or --task' })
   const rollouts = tasks * repeats
   const scale = read === 0 ? 0 : rollouts / read
   const scaled = (values: readonly number[]) => Math.round(values.reduce((sum, value) => sum + value, 0) * scale)

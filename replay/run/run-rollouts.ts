@@ -90,7 +90,6 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   const budget = new Budget(options.maxCostUsd, { arms: file.arms, others: otherModels(environment) }, prices)
   const folder = await RunFolder.open(options.folder, file, (rollout) => budget.countEarlier(rollout))
   const progress: Progress = { done: folder.doneCount, planned: folder.plan.size, ran: 0, errors: 0, spentUsd: budget.spentUsd }
-  options.onProgress?.({ ...progress })
 
   let failure: unknown
   const failing = new AbortController()
@@ -130,6 +129,7 @@ export async function runRollouts(environment: Environment, options: RunOptions)
   }
   const concurrency = Math.max(1, options.concurrency ?? 4)
   try {
+    options.onProgress?.({ ...progress })
     const open = options.players ?? playersHere(environment, options, prices, concurrency)
     const isComplete = () => folder.doneCount === folder.plan.size
     players = await open({ file: folder.file, allowLive: options.allowLive ?? [], keep, isComplete, signal })

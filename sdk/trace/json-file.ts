@@ -26,7 +26,8 @@ export function readJsonFile(file: string, faults: JsonFileFaults): unknown {
     })
   }
   try {
-    return JSON.parse(text)
+    // Some editors put a byte order mark first.
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     throw new HomegroundError(
       faults.code ?? 'invalid-input',

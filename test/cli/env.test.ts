@@ -132,6 +132,20 @@ describe('homeground env and run', () => {
     const { status, stderr } = homeground('run', 'air', '--out', 'without-arms')
     expect({ status, there: fs.existsSync(path.join(folder, 'without-arms')) }).toEqual({ status: 2, there: false })
     expect(stderr).toMatch(/^error: a run needs at least one arm/)
+    const keyless = [{ name: 'a', model: 'm', url: 'http://127.0.0.1:9/v1', apiKeyEnv: 'NO_SUCH_KEY' }]
+    fs.writeFileSync(path.join(folder, 'keyless.json'), JSON.stringify(keyless))
+    const run = homeground('run', 'air', '--arms', 'keyless.json', '--out', 'without-key')
+    expect({ status: run.status, there: fs.existsSync(path.join(folder, 'without-key')) }).toEqual({ status: 2, there: false })
+    expect(run.stderr).toMatch(/^error: arm a: the environment variable NO_SUCH_KEY is not set/)
+    for (const more of [[], ['--dry-run']]) {
+      const none = homeground('run', 'air', '--arm', 'a=m', '--task', 'nope', '--out', 'without-task', ...more)
+      expect([none.status, none.stderr.split('\n')[0]]).toEqual([2, 'error: no task of air is chosen'])
+    }
+  })
+
+  test('files with a byte order mark, as some editors write them, are read', { timeout: 60_000 }, () => {
+    fs.writeFileSync(path.join(folder, 'marked.json'), `\uFEFF${JSON.stringify([{ name: 'a', model: 'recorded' }])}`)
+    expect(homeground('run', 'air', '--arms', 'marked.json', '--limit', '1', '--out', 'marked').status).toBe(0)
   })
 
   test('a model that cannot be reached fails the run, with the reason', { timeout: 60_000 }, () => {

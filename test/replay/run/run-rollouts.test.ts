@@ -129,6 +129,16 @@ async function linesOf(name = 'run'): Promise<Rollout[]> {
 const withoutTimes = (text: string) => text.replace(/"durationMs":[\d.]+/g, '"durationMs":0')
 
 describe('runRollouts', () => {
+  test('leaves no folder where whoever is told of its progress throws before it has begun', async () => {
+    const options = { arms: [{ name: 'a', model: 'recorded' }], folder: path.join(folder, 'told'), homeground: '0.1.0' }
+    const onProgress = () => {
+      throw new Error('not told')
+    }
+    await expect(runRollouts(await open(['one']), { ...options, onProgress })).rejects.toThrow('not told')
+    expect(fs.existsSync(options.folder)).toBe(false)
+    await runRollouts(environment, options)
+  })
+
   test('plays every task by every arm as often as asked, and scores what it did', async () => {
     await open(['a', 'b'])
     const done = await run({ repeats: 2 })
@@ -146,6 +156,8 @@ describe('runRollouts', () => {
       scores: {
         actions: { value: 1, weight: 1, reason: expect.any(String) },
         steps: { value: 1, weight: 0, reason: expect.any(String) },
+        'uses get_order': { value: 1, weight: 0, reason: expect.any(String) },
+        'uses refund': { value: 1, weight: 0, reason: expect.any(String) },
       },
       score: 1,
       offTape: { count: 0 },
