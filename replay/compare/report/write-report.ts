@@ -28,8 +28,10 @@ export async function writeReportFiles(
   const cases = await chooseCases(comparison, source, episodes)
   makeFolder(folder)
   const files = { json: path.join(folder, 'report.json'), html: path.join(folder, 'report.html') }
-  writeWhole(files.json, `${JSON.stringify(comparison, finiteOrNull, 1)}\n`)
-  writeWhole(files.html, renderReport(comparison, cases))
+  writeTogether([
+    [files.html, renderReport(comparison, cases)],
+    [files.json, `${JSON.stringify(comparison, finiteOrNull, 1)}\n`],
+  ])
   return files
 }
 
@@ -38,8 +40,23 @@ function finiteOrNull(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? null : value
 }
 
-function writeWhole(file: string, text: string): void {
-  const partial = `${file}.${process.pid}.partial`
-  fs.writeFileSync(partial, text)
-  fs.renameSync(partial, file)
+/** Beside their places first, so that a disk that is full leaves the report of before, and nothing else. */
+function writeTogether(texts: readonly (readonly [file: string, text: string])[]): void {
+  const partial = (file: string) => `${file}.${process.pid}.partial`
+  try {
+    for (const [file, text] of texts) writeNamed(partial(file), text)
+    for (const [file] of texts) fs.renameSync(partial(file), file)
+  } catch (error) {
+    for (const [file] of texts) fs.rmSync(partial(file), { force: true })
+    throw error
+  }
+}
+
+/** A failed write does not say of itself which file it was. */
+function writeNamed(file: string, text: string): void {
+  try {
+    fs.writeFileSync(file, text)
+  } catch (error) {
+    throw error instanceof Error ? Object.assign(error, { path: file }) : error
+  }
 }

@@ -43,6 +43,16 @@ describe('which episodes are shown', () => {
   })
 })
 
+test('a report that cannot be written leaves nothing of itself, and what stood there before', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'report-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }))
+  fs.mkdirSync(path.join(folder, 'report.html', 'in-the-way'), { recursive: true })
+  fs.writeFileSync(path.join(folder, 'report.json'), 'of before')
+  await expect(writeReport({ ...run, folder }, await compareRun(run))).rejects.toMatchObject({ syscall: 'rename' })
+  expect(fs.readdirSync(folder).toSorted()).toEqual(['report.html', 'report.json'])
+  expect(fs.readFileSync(path.join(folder, 'report.json'), 'utf8')).toBe('of before')
+})
+
 describe('a criterion that scored no task in both arms', () => {
   test('is named under the chart, has no place on its scale, and is not corrected for', async () => {
     const right = { value: 1, weight: 1, reason: 'it is so' }
