@@ -1,6 +1,5 @@
 // A body that is refused while it is still being sent: the sender gets the answer, not a broken pipe, which it would take for a reason to send the same again.
 import { randomBytes } from 'node:crypto'
-import http from 'node:http'
 import net from 'node:net'
 import zlib from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -22,43 +21,45 @@ async function started(options: { maxBodyBytes?: number; maxBytesInFlight?: numb
   return new URL(collector.url)
 }
 
-/** Sends all of the body, whatever is answered meanwhile; what a sender sees. */
-function send(url: URL, body: Buffer, headers: Record<string, string>): Promise<string> {
-  return new Promise((resolve) => {
-    const request = http.request(new URL('/v1/traces', url), {
+/** As most exporters do; what the sender sees. */
+async function send(url: URL, body: Buffer, headers: Record<string, string>): Promise<string> {
+  const { isChunked, ...sent } = headers
+  // A stream has no length to say before.
+  const given = isChunked === undefined ? body : new Blob([body]).stream()
+  try {
+    const response = await fetch(new URL('/v1/traces', url), {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: { 'content-type': 'application/json', ...sent },
+      body: given,
+      duplex: 'half',
     })
-    request.once('response', (response) => {
-      response.resume()
-      response.once('end', () => resolve(`${response.statusCode} ${response.headers['retry-after'] ?? ''}`.trim()))
-      response.once('error', (error) => resolve(error.message))
-    })
-    request.once('error', (error) => resolve(error.message))
-    request.end(body)
-  })
+    await response.arrayBuffer()
+    return `${response.status} ${response.headers.get('retry-after') ?? ''}`.trim()
+  } catch (error) {
+    return error instanceof Error ? String(error.cause ?? error.message) : String(error)
+  }
 }
 
 describe('a sender whose body is refused while it sends', { timeout: 60_000 }, () => {
   test('learns that it is too large, with its length said before or not, plain or compressed', async () => {
     const url = await started()
     const large = randomBytes(40 * megabyte)
-    const long = { 'content-length': String(large.length) }
-    for (const headers of [
-      long,
-      { 'transfer-encoding': 'chunked' },
-      { ...long, 'content-encoding': 'gzip' },
-      { 'transfer-encoding': 'chunked', 'content-encoding': 'deflate' },
-    ]) {
-      const packed = 'content-encoding' in headers
-      const body = !packed
-        ? large
-        : headers['content-encoding'] === 'gzip'
-          ? zlib.gzipSync(large, { level: 1 })
-          : zlib.deflateSync(large, { level: 1 })
-      const said = 'content-length' in headers ? { ...headers, 'content-length': String(body.length) } : headers
-      expect([headers, await send(url, body, said)]).toEqual([headers, '413'])
+    const packed = { gzip: zlib.gzipSync(large, { level: 1 }), deflate: zlib.deflateSync(large, { level: 1 }) }
+    const answers: Record<string, string> = {}
+    for (const isChunked of [false, true]) {
+      const length = isChunked ? { isChunked: 'yes' } : {}
+      answers[`plain ${isChunked}`] = await send(url, large, { ...length })
+      for (const encoding of ['gzip', 'deflate'] as const)
+        answers[`${encoding} ${isChunked}`] = await send(url, packed[encoding], { 'content-encoding': encoding, ...length })
     }
+    expect(answers).toEqual({
+      'plain false': '413',
+      'gzip false': '413',
+      'deflate false': '413',
+      'plain true': '413',
+      'gzip true': '413',
+      'deflate true': '413',
+    })
   })
 
   test('learns that the collector is busy, and that the encoding is not understood', async () => {
@@ -88,6 +89,8 @@ describe('a sender whose body is refused while it sends', { timeout: 60_000 }, (
     const closedMs = await closed
     expect(text).toMatch(/^HTTP\/1\.1 413 [\s\S]*is larger than 1048576 bytes"}$/)
     expect(answeredMs).toBeLessThan(2_000)
+    // A connection that closes with the answer takes it along, where the sender is another process and still writing: seen as EPIPE.
+    expect(closedMs).toBeGreaterThan(4_000)
     expect(closedMs).toBeLessThan(15_000)
   })
 })
