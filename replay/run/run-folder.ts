@@ -16,6 +16,7 @@ import {
 import { IdTable } from '../environment/id-table.ts'
 import { idOf } from '../environment/line-index.ts'
 import { writeJson } from '../environment/write.ts'
+import { releaseLock, takeLock } from './folder-lock.ts'
 import { orderLines } from './order-lines.ts'
 import { Plan } from './plan.ts'
 import { type Rollout, type RunFile, rolloutSchema, runFileSchema } from './types.ts'
@@ -182,42 +183,13 @@ function refuseForeignFolder(folder: string): void {
 }
 
 function lock(folder: string): void {
-  const file = path.join(folder, runFiles.lock)
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    try {
-      fs.writeFileSync(file, String(process.pid), { flag: 'wx' })
-      return
-    } catch (error) {
-      const holder = Number(readIfThere(file))
-      if (holder !== process.pid && isAlive(holder)) {
-        throw new HomegroundError('invalid-argument', `${folder}: process ${holder} is filling this run`, {
-          hint: 'wait for it, stop it, or give another --out',
-          cause: error,
-        })
-      }
-      fs.rmSync(file, { force: true })
-    }
-  }
+  takeLock(path.join(folder, runFiles.lock), {
+    place: folder,
+    busy: 'is filling this run',
+    hint: 'wait for it, stop it, or give another --out',
+  })
 }
 
 function unlock(folder: string): void {
-  fs.rmSync(path.join(folder, runFiles.lock), { force: true })
-}
-
-function readIfThere(file: string): string {
-  try {
-    return fs.readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
+  releaseLock(path.join(folder, runFiles.lock))
 }

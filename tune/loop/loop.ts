@@ -1,7 +1,9 @@
 // The loop: collect, build, verify, audit, rollouts, dataset, tune, select, gate, and again, until nothing improves. Killed anywhere, the same call goes on.
+import path from 'node:path'
 import type { Json } from '@homeground/sdk/trace'
 import { HomegroundError } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { releaseLock, takeLock } from '../../replay/run/folder-lock.ts'
 import { iterationFiles, planIteration } from './plan.ts'
 import { type IterationProgress, LoopState, writeWhole } from './state.ts'
 import type { Iteration, LoopFile, StepName } from './types.ts'
@@ -27,9 +29,19 @@ export interface LoopResult {
   live: string
 }
 
-/** Resolves when there is nothing more to do. @throws HomegroundError step-failed: a step ended with 2 or 3; interrupted */
+/** Resolves when there is nothing more to do. @throws HomegroundError invalid-argument: another process runs it; step-failed: a step ended with 2 or 3; interrupted */
 export async function runLoop(loop: LoopFile, options: LoopOptions): Promise<LoopResult> {
   const state = new LoopState(options.folder)
+  const lock = path.join(options.folder, 'loop.lock')
+  takeLock(lock, { place: options.folder, busy: 'is running this loop', hint: 'wait for it, stop it, or give the loop another name' })
+  try {
+    return await iterateToTheEnd(loop, state, options)
+  } finally {
+    releaseLock(lock)
+  }
+}
+
+async function iterateToTheEnd(loop: LoopFile, state: LoopState, options: LoopOptions): Promise<LoopResult> {
   for (;;) {
     const past = state.iterations()
     const live = past.findLast((each) => each.outcome === 'promoted')?.candidate ?? loop.tune.base

@@ -188,6 +188,29 @@ describe('runLoop', () => {
     expect(iterations.map(({ rollouts }) => rollouts)).toEqual([{ count: 80, costUsd: 1.75 }, { count: 42 }])
   })
 
+  it('refuses to run beside itself, and takes over from one that was killed', async () => {
+    let beside: unknown
+    const { homeground } = fake(
+      {
+        dataset: () => {
+          // As another process that is alive.
+          fs.writeFileSync(path.join(folder, 'loop.lock'), String(process.ppid))
+          beside = run(homeground).catch((error: unknown) => error)
+          return {}
+        },
+      },
+      () => 60,
+    )
+    const gone = spawnSync(process.execPath, ['--eval', '']).pid
+    fs.writeFileSync(path.join(folder, 'loop.lock'), String(gone))
+    expect((await run(homeground)).iterations).toHaveLength(1)
+    expect(await beside).toMatchObject({
+      code: 'invalid-argument',
+      message: `${folder}: process ${process.ppid} is running this loop`,
+    })
+    expect(fs.existsSync(path.join(folder, 'loop.lock'))).toBe(false)
+  })
+
   it('stops between steps when it is interrupted', async () => {
     const stop = new AbortController()
     const { homeground } = fake(
