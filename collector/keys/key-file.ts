@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { withLock } from '../../store/folder-lock.ts'
 
 export const rights = ['ingest', 'read'] as const
 export type Right = (typeof rights)[number]
@@ -55,20 +56,18 @@ export function createKey(
     hash: hashOf(text),
     createdAt: new Date(now()).toISOString(),
   }
-  writeKeys(file, [...readKeys(file), key])
+  changeKeys(file, (keys) => [...keys, key])
   return { key, text }
 }
 
 /** From the next second on the key opens nothing. @throws HomegroundError not-found */
 export function revokeKey(file: string, id: string, now: () => number = Date.now): void {
-  const keys = readKeys(file)
-  if (!keys.some((key) => key.id === id && key.revokedAt === undefined)) {
-    throw new HomegroundError('not-found', `there is no key ${id} to revoke`, { hint: '`homeground keys list` lists them' })
-  }
-  writeKeys(
-    file,
-    keys.map((key) => (key.id === id ? { ...key, revokedAt: new Date(now()).toISOString() } : key)),
-  )
+  changeKeys(file, (keys) => {
+    if (!keys.some((key) => key.id === id && key.revokedAt === undefined)) {
+      throw new HomegroundError('not-found', `there is no key ${id} to revoke`, { hint: '`homeground keys list` lists them' })
+    }
+    return keys.map((key) => (key.id === id ? { ...key, revokedAt: new Date(now()).toISOString() } : key))
+  })
 }
 
 /** The key that this text is. Takes as long for a wrong text as for a right one. */
@@ -83,8 +82,14 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-function writeKeys(file: string, keys: readonly Key[]): void {
+/** One process at a time: of two that changed the file at one moment the later would undo what the other did, a revocation too. */
+function changeKeys(file: string, change: (keys: readonly Key[]) => readonly Key[]): void {
   makeFolder(path.dirname(file), { mode: 0o700 })
+  const says = { place: file, busy: 'changes the keys', hint: 'give the command again when that has ended' }
+  withLock(`${file}.lock`, says, () => writeKeys(file, change(readKeys(file))))
+}
+
+function writeKeys(file: string, keys: readonly Key[]): void {
   const next = `${file}.${process.pid}.next`
   fs.writeFileSync(next, `${JSON.stringify({ format: 1, keys }, null, 2)}\n`, { mode: 0o600 })
   fs.renameSync(next, file)

@@ -13,10 +13,10 @@ import {
   readJsonFile,
   readJsonLines,
 } from '@homeground/sdk/trace'
+import { releaseLock, takeLock } from '../../store/folder-lock.ts'
 import { IdTable } from '../environment/id-table.ts'
 import { idOf } from '../environment/line-index.ts'
 import { writeJson } from '../environment/write.ts'
-import { releaseLock, takeLock } from './folder-lock.ts'
 import { orderLines } from './order-lines.ts'
 import { Plan } from './plan.ts'
 import { type Rollout, type RunFile, rolloutSchema, runFileSchema } from './types.ts'

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import type { FeedbackRow, SpanRow } from '@homeground/sdk/trace'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
@@ -189,3 +191,23 @@ test('homeground keys creates, lists and revokes', async () => {
   expect((await homegroundCommand(['keys', 'revoke', key?.id ?? '', '--folder', folder])).code).toBe(0)
   expect((await homegroundCommand(['keys', 'create', 'x', '--project', 'p', '--rights', 'own', '--folder', folder])).code).toBe(2)
 }, 240_000)
+
+test('keys that several processes make and revoke at one moment are all made, and stay revoked', async () => {
+  const old = Array.from({ length: 4 }, (_, index) => createKey(file, { name: `old-${index}`, project: 'p', rights: ['read'] }).key.id)
+  const module = new URL('../../../dist/collector/keys/key-file.js', import.meta.url).href
+  const work = `
+    const { createKey, revokeKey } = await import(process.argv[1])
+    const [, , file, id] = process.argv
+    for (let n = 0; n < 25; n += 1) createKey(file, { name: 'new', project: 'p', rights: ['ingest'] })
+    revokeKey(file, id)
+    for (let n = 0; n < 25; n += 1) createKey(file, { name: 'new', project: 'p', rights: ['ingest'] })
+  `
+  const run = promisify(execFile)
+  await Promise.all(old.map((id) => run(process.execPath, ['--input-type=module', '--eval', work, module, file, id])))
+  const keys = readKeys(file)
+  expect({
+    revoked: keys.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => id),
+    made: keys.filter(({ name }) => name === 'new').length,
+    left: fs.readdirSync(folder),
+  }).toEqual({ revoked: old, made: 200, left: ['keys.json'] })
+})
