@@ -5,8 +5,8 @@ import type { SpoolOptions } from './export/spool-queue.ts'
 import type { Exporter } from './export/types.ts'
 import type { RedactHook } from './privacy/redaction.ts'
 import type { BuiltInRedactor } from './privacy/redactors.ts'
-import { diag } from './run/host-telemetry.ts'
 import type { Canary } from './run/variant.ts'
+import { warnHost } from './run/warn-host.ts'
 
 /** What `homeground()` may be told; what is left out comes from the environment. */
 export interface HomegroundOptions {
@@ -20,7 +20,7 @@ export interface HomegroundOptions {
   exporter?: Exporter
   /** `host`: spans are also made with the process's own tracer provider; its exporters see prompts and its sampling applies. @default 'own' */
   provider?: 'own' | 'host'
-  /** False: everything passes straight through. @default true, unless HOMEGROUND_DISABLED or OTEL_SDK_DISABLED is `true` */
+  /** False: everything passes straight through. @default true, unless HOMEGROUND_DISABLED (true, 1, yes, on, or a word that is not known) or OTEL_SDK_DISABLED (`true`) says so */
   enabled?: boolean
   /** Whether bodies, arguments and results are recorded. @default true, unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says no */
   captureContent?: boolean
@@ -28,7 +28,7 @@ export interface HomegroundOptions {
   emitMessages?: boolean
   /** What is changed before anything leaves the process: built-in redactors by name, which write pseudonyms, and hooks of your own. @default none */
   redact?: BuiltInRedactor | RedactHook | readonly (BuiltInRedactor | RedactHook)[]
-  /** The secret that pseudonyms are made with: keep it, or the same customer has another word. @default HOMEGROUND_REDACT_KEY */
+  /** The secret that pseudonyms are made with: keep it, or the same customer has another word. Without one, who knows the project’s name can try values, and the process is warned. @default HOMEGROUND_REDACT_KEY */
   redactKey?: string
   /** Lets HOMEGROUND_REPLAY_URL take hold of the product although NODE_ENV is `production`. @default false */
   allowReplay?: boolean
@@ -78,7 +78,7 @@ export function resolveSettings(given: HomegroundOptions, environment: NodeJS.Pr
     provider: options.provider ?? 'own',
     allowReplay: options.allowReplay ?? false,
     waitUntil: options.waitUntil,
-    enabled: options.enabled ?? !(says(environment['HOMEGROUND_DISABLED'], 'true') || says(environment['OTEL_SDK_DISABLED'], 'true')),
+    enabled: options.enabled ?? !(isDisabled(environment['HOMEGROUND_DISABLED']) || says(environment['OTEL_SDK_DISABLED'], 'true')),
     captureContent: options.captureContent ?? capturesContent(environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']),
     redact,
     redactKey: redactKeyOf(options, environment, redact.length > 0),
@@ -95,8 +95,19 @@ export function resolveSettings(given: HomegroundOptions, environment: NodeJS.Pr
   }
 }
 
+/** Whose warnings they are: the environment's, which all of a process share. */
+const mistakes = {}
+
 function redactorsOf(redact: HomegroundOptions['redact']): readonly (BuiltInRedactor | RedactHook)[] {
   return typeof redact === 'function' || typeof redact === 'string' ? [redact] : (redact ?? [])
+}
+
+/** A switch that is turned off for a reason: what is no yes and no no is taken for a yes. */
+function isDisabled(word: string | undefined): boolean {
+  if (word === undefined || word.trim() === '' || says(word, 'false', '0', 'no', 'off')) return false
+  if (!says(word, 'true', '1', 'yes', 'on'))
+    warnHost(mistakes, 'HOMEGROUND_DISABLED has a word that is not known: nothing is recorded. Set it to true or false')
+  return true
 }
 
 /** OpenTelemetry's words; what is none of them is taken for a no: nobody sets this variable to say more. */
@@ -104,8 +115,9 @@ function capturesContent(word: string | undefined): boolean {
   if (word === undefined || word.trim() === '') return true
   if (says(word, 'true', '1', 'yes', 'on', 'span_only', 'span_and_event')) return true
   if (!says(word, 'false', '0', 'no', 'off', 'no_content', 'event_only'))
-    diag.warn(
-      'homeground: OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT has a word that is not known: content is not recorded. Set it to true or NO_CONTENT',
+    warnHost(
+      mistakes,
+      'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT has a word that is not known: content is not recorded. Set it to true or NO_CONTENT',
     )
   return false
 }
@@ -113,8 +125,9 @@ function capturesContent(word: string | undefined): boolean {
 function redactKeyOf(options: HomegroundOptions, environment: NodeJS.ProcessEnv, needed: boolean): string {
   const key = options.redactKey ?? environment['HOMEGROUND_REDACT_KEY'] ?? ''
   if (key === '' && needed) {
-    diag.warn(
-      'homeground: redaction has no key: who knows the project’s name can try which value a pseudonym stands for. Set HOMEGROUND_REDACT_KEY',
+    warnHost(
+      mistakes,
+      'redaction has no key: who knows the project’s name can try which value a pseudonym stands for. Set HOMEGROUND_REDACT_KEY',
     )
   }
   return key
@@ -125,7 +138,7 @@ function endpointVariable(value: string | undefined): string | undefined {
   if (given === '') return undefined
   const fault = endpointFault(given)
   if (fault === undefined) return given
-  diag.warn(`homeground: HOMEGROUND_ENDPOINT ${fault}; it is left out`)
+  warnHost(mistakes, `HOMEGROUND_ENDPOINT ${fault}; it is left out`)
   return undefined
 }
 
@@ -134,7 +147,7 @@ function keyVariable(value: string | undefined): string | undefined {
   const key = value?.trim() ?? ''
   if (key === '') return undefined
   if (isHeaderValue(key)) return key
-  diag.warn('homeground: HOMEGROUND_API_KEY has characters that no key has and is left out')
+  warnHost(mistakes, 'HOMEGROUND_API_KEY has characters that no key has and is left out')
   return undefined
 }
 

@@ -39,14 +39,18 @@ export class ExporterSink implements SpanSink {
   addFeedback(feedback: FeedbackRecord): void {
     if (this.closed || this.feedback.length >= this.maxSpans) this.stats.droppedFeedback += 1
     else this.feedback.push(feedback)
+    this.stats.queuedFeedback = this.feedback.length
     void this.run()
   }
 
   async flush(timeoutMs: number): Promise<boolean> {
-    return await withTimeout(timeoutMs, async () => {
+    const lost = (): number => this.stats.exportErrors + this.stats.dropped + this.stats.droppedFeedback
+    const lostBefore = lost()
+    const done = await withTimeout(timeoutMs, async () => {
       while (this.queue.length > 0 || this.feedback.length > 0 || this.running !== undefined) await this.run()
       await this.call(() => this.exporter.flush?.(), 0)
     })
+    return done && lost() === lostBefore
   }
 
   async shutdown(timeoutMs: number): Promise<void> {
@@ -71,9 +75,11 @@ export class ExporterSink implements SpanSink {
     }
     if (this.feedback.length === 0) return
     const batch = this.feedback.splice(0)
-    const { exporter } = this
-    if (exporter.exportFeedback === undefined) this.stats.droppedFeedback += batch.length
-    else if (!(await this.call(() => exporter.exportFeedback?.(batch), 0))) this.stats.droppedFeedback += batch.length
+    const { exporter, stats } = this
+    stats.queuedFeedback = 0
+    const taken = exporter.exportFeedback !== undefined && (await this.call(() => exporter.exportFeedback?.(batch), 0))
+    if (taken) stats.exportedFeedback += batch.length
+    else stats.droppedFeedback += batch.length
   }
 
   private async call(work: () => unknown, spans: number): Promise<boolean> {

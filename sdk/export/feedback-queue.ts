@@ -27,6 +27,13 @@ export class FeedbackQueue {
   add(feedback: FeedbackRecord): void {
     if (this.queue.length >= maxWaiting) this.stats.droppedFeedback += 1
     else this.queue.push(JSON.stringify(feedback))
+    this.stats.queuedFeedback = this.queue.length
+  }
+
+  /** What still waits is dropped: it is kept in memory only. */
+  close(): void {
+    this.stats.droppedFeedback += this.queue.splice(0).length
+    this.stats.queuedFeedback = 0
   }
 
   /** Sends all that waits, or as much as the collector takes. */
@@ -46,8 +53,12 @@ export class FeedbackQueue {
         }
         this.stats.droppedFeedback += batch.length
         diag.warn(`homeground: the collector refused ${batch.length} feedback with status ${result.status}: ${result.reason}`)
-      } else this.maxCount = Math.min(this.maxCount * 2, batchSize)
+      } else {
+        this.maxCount = Math.min(this.maxCount * 2, batchSize)
+        this.stats.exportedFeedback += batch.length
+      }
       this.queue.splice(0, batch.length)
+      this.stats.queuedFeedback = this.queue.length
     }
   }
 }

@@ -87,6 +87,7 @@ export class OtlpSink implements SpanSink {
     await this.running
     const { queue, stats } = this.options
     stats.dropped += await queue.close()
+    this.feedback.close()
     this.note()
   }
 

@@ -26,17 +26,33 @@ export function warnAtExit(instance: Watched): void {
     if (process.env['NODE_ENV'] === 'test') return
     // After process.exit() ended spans have not been put together.
     for (const each of watched) each.drain()
-    const seen = watched.some(({ stats: { spans, openSpans, unsampled } }) => spans + openSpans + unsampled > 0)
+    const seen = watched.some(({ stats }) => sawAnything(stats))
     const last = watched.at(-1)
     if (!seen && last !== undefined && code === 0) process.stderr.write(`homeground: nothing was recorded. ${last.advice}\n`)
     for (const each of watched) process.stderr.write(undelivered(each))
   })
 }
 
-/** One line, or nothing. */
+/** A process that only says what somebody thought of an earlier one's episode, or sends what that has left in a spool, needs no advice. */
+function sawAnything(stats: Stats): boolean {
+  const { spans, openSpans, unsampled, exported, queuedSpans, queuedFeedback, exportedFeedback, droppedFeedback } = stats
+  return spans + openSpans + unsampled + exported + queuedSpans + queuedFeedback + exportedFeedback + droppedFeedback > 0
+}
+
+/** A line for spans and one for feedback, or nothing. */
 export function undelivered({ stats, collector }: Pick<Watched, 'stats' | 'collector'>): string {
+  if (collector === undefined) return ''
+  const feedback = stats.queuedFeedback + stats.droppedFeedback
+  const told =
+    feedback === 0
+      ? ''
+      : `homeground: ${feedback} feedback is lost: the collector at ${collector.endpoint} did not get it. A spool keeps spans only: await hg.flush(), and give it again where that is false\n`
+  return undeliveredSpans(stats, collector) + told
+}
+
+function undeliveredSpans(stats: Stats, collector: NonNullable<Watched['collector']>): string {
   const waiting = stats.queuedSpans + stats.dropped
-  if (collector === undefined || waiting + stats.rejected === 0) return ''
+  if (waiting + stats.rejected === 0) return ''
   const { endpoint } = collector
   const spool = collector.spool()
   if (stats.rejected > 0 && waiting === 0)

@@ -22,6 +22,10 @@ export interface Stats {
   internalErrors: number
   queuedSpans: number
   queuedBytes: number
+  /** Feedback that waits for the collector or the exporter. */
+  queuedFeedback: number
+  /** Feedback that the collector or the exporter took. */
+  exportedFeedback: number
   /** Feedback that could not be delivered, or that named no trace outside a run. */
   droppedFeedback: number
 }
@@ -39,6 +43,8 @@ export function noStats(): Stats {
     internalErrors: 0,
     queuedSpans: 0,
     queuedBytes: 0,
+    queuedFeedback: 0,
+    exportedFeedback: 0,
     droppedFeedback: 0,
   }
 }

@@ -1,6 +1,6 @@
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { resolveSettings } from '../../sdk/settings.ts'
 
 const open: { shutdown(): Promise<void> }[] = []
@@ -94,6 +94,36 @@ describe('of the environment', () => {
     ['that no header can hold is left out', 'hg_1\nhg_2', undefined],
   ])('a key %s', (_, given, apiKey) => {
     expect(settings({ HOMEGROUND_API_KEY: given }).apiKey).toBe(apiKey)
+  })
+
+  it.each<[string | undefined, boolean]>([
+    [undefined, true],
+    ['', true],
+    ['false', true],
+    ['0', true],
+    ['true', false],
+    ['1', false],
+    ['Yes', false],
+    ['please', false],
+  ])('HOMEGROUND_DISABLED=%s: enabled %s', (word, enabled) => {
+    expect(settings(word === undefined ? {} : { HOMEGROUND_DISABLED: word }).enabled).toBe(enabled)
+  })
+
+  it('what it has wrong is a warning of the process, without the value', async () => {
+    const told: string[] = []
+    const listen = ({ message }: Error) => void told.push(message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    resolveSettings(
+      { project: 'p', redact: 'email' },
+      { HOMEGROUND_ENDPOINT: 'http://x/?secret', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'perhaps' },
+    )
+    await new Promise(setImmediate)
+    // Each of its sentences is told once a process, redaction's already above.
+    expect(told.slice(-2)).toEqual([
+      expect.stringMatching(/^homeground: HOMEGROUND_ENDPOINT has a query or fragment.*it is left out$/),
+      expect.stringContaining('CAPTURE_MESSAGE_CONTENT has a word that is not known'),
+    ])
   })
 
   it('resource attributes end at the first equals sign, and may name the service', () => {

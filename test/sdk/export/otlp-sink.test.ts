@@ -284,6 +284,15 @@ describe('OtlpSink', () => {
     expect(c.requests).toHaveLength(1)
   })
 
+  it('counts the feedback that a shutdown leaves behind', async () => {
+    const { sink, stats } = sinkFor('http://127.0.0.1:9')
+    for (const name of ['a', 'b'])
+      sink.addFeedback({ project: 'p', traceId: '1'.repeat(32), name, value: 1, source: 'user', at: '2026-12-02T00:00:00.000Z' })
+    expect(stats).toMatchObject({ queuedFeedback: 2, droppedFeedback: 0 })
+    await sink.shutdown(1000)
+    expect(stats).toMatchObject({ queuedFeedback: 0, droppedFeedback: 2, exportedFeedback: 0 })
+  })
+
   it('a flush that waits ends with a shutdown', async () => {
     const c = await collector(() => ({ status: 503 }))
     const { sink } = sinkFor(c.url)

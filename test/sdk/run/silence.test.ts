@@ -27,6 +27,11 @@ describe('what a product is told of spans when it ends', () => {
       { stats: { ...noStats(), spans: 3, queuedSpans: 3, exportErrors: 1 }, collector },
       /^homeground: 3 of 3 spans are lost: the collector at http:\/\/c did not take them\./,
     ],
+    [
+      'what feedback is lost, that waits and that was dropped',
+      { stats: { ...noStats(), queuedFeedback: 1, droppedFeedback: 2 }, collector },
+      /^homeground: 3 feedback is lost: the collector at http:\/\/c did not get it\..*\n$/,
+    ],
     ['nothing where it has an exporter of its own', { stats: { ...noStats(), spans: 3, rejected: 3 } }, /^$/],
   ])('%s', (_, given, said) => {
     expect(undelivered(given)).toMatch(said)
