@@ -173,6 +173,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     const failed = (this.status !== undefined && this.status >= 400) || error !== undefined || typeof this.how === 'object'
     // Who refuses a key may say it again.
     const secrets = failed ? secretsOf(request.sentHeaders(), request.url) : []
+    recorder.rememberSecrets(secrets)
     if (this.collector.truncated) this.untold ??= beyondBounds
     if (content && text !== undefined) this.keepAnswer(failed ? withoutKeys(text, secrets) : text)
     if (this.untold !== undefined) attributes[homeground.responseOmitted] = this.untold

@@ -41,12 +41,13 @@ export function readModelRequest(input: unknown, init: unknown, every: boolean):
   const retry = given instanceof Headers ? given.get('x-stainless-retry-count') : text(member(given, 'x-stainless-retry-count'))
   if (retry !== null && retry !== undefined) made.attempt = Number(retry) + 1 || 1
   if (request !== undefined && made.body === undefined && request.body !== null) {
-    made.pendingBody = request
-      .clone()
-      .text()
-      .then((body) => {
+    made.pendingBody = textOf(request.clone()).then(
+      (body) => {
         made.body = body
-      })
+      },
+      // The product's own reading of it fails too, and is the one who says so.
+      () => undefined,
+    )
   }
   return made
 }
@@ -59,6 +60,21 @@ export function headersOf(input: unknown, init: unknown): Headers {
     given instanceof Headers ? given : Array.isArray(given) ? given : Object.entries(given ?? {})
   for (const [name, value] of pairs) headers.set(name, String(value))
   return headers
+}
+
+/** A longer body of a Request is not recorded: reading our branch of it to its end would keep all that the network has not taken yet. */
+const longestRead = 16 * 1024 * 1024
+
+async function textOf(request: Request): Promise<string | undefined> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop gives our branch up.
+  for await (const part of request.body ?? []) {
+    size += part.byteLength
+    if (size > longestRead) return undefined
+    parts.push(part)
+  }
+  return new TextDecoder().decode(Buffer.concat(parts))
 }
 
 function bodyText(body: unknown): string | undefined {

@@ -26,7 +26,7 @@ export function watchResponse(response: Response, watcher: BodyWatcher): void {
   for (const method of readers) {
     if (Object.hasOwn(response, method)) override(response, method, hookedReader(method, Reflect.get(response, method)))
   }
-  if (Object.hasOwn(response, 'body')) hookStream(watch, response.body)
+  if (Object.hasOwn(response, 'body')) hookStream(response, watch, response.body)
 }
 
 /** `stream`: each chunk is to be seen, however the body is read. A response without a body has ended. */
@@ -36,8 +36,8 @@ export function watchBody(response: Response, options: { stream: boolean }): voi
   // Not by the hooked getter: a body that is read as a whole need not be seen in chunks.
   const body: unknown = Reflect.get(Object.getPrototypeOf(Object.getPrototypeOf(response)), 'body', response) ?? response.body
   if (body === null || body === undefined) watch.end('done')
-  else if (options.stream) hookStream(watch, body)
-  abandoned.register(response, watch)
+  else if (options.stream) hookStream(response, watch, body)
+  if (!watch.reading) abandoned.register(response, watch, watch)
 }
 
 function hookedPrototype(prototype: object): object {
@@ -52,7 +52,7 @@ function hookedPrototype(prototype: object): object {
       get(this: object): unknown {
         const body: unknown = Reflect.get(prototype, 'body', this)
         const watch = watchOf(this)
-        if (watch !== undefined) hookStream(watch, body)
+        if (watch !== undefined) hookStream(this, watch, body)
         return body
       },
       configurable: true,
@@ -73,10 +73,16 @@ function watchOf(response: object): BodyWatch | undefined {
   return Reflect.get(response, key)
 }
 
-function hookStream(watch: BodyWatch, body: unknown): void {
+/** Somebody has asked for all of it: from here on the call ends with the promise that they wait for, whoever still holds the response. */
+function readWhole(watch: BodyWatch): void {
+  watch.reading = true
+  abandoned.unregister(watch)
+}
+
+function hookStream(response: object, watch: BodyWatch, body: unknown): void {
   if (watch.hooked || !(body instanceof ReadableStream)) return
   watch.hooked = true
-  watchStream(body, watch)
+  watchStream(body, watch, response)
 }
 
 function hookedReader(method: Reader, original: (...given: unknown[]) => Promise<unknown>): unknown {
@@ -92,6 +98,7 @@ function hookedReader(method: Reader, original: (...given: unknown[]) => Promise
     if (watch !== undefined && ((method !== 'text' && method !== 'json') || isEventStream(this))) void this.body
     const promise = Reflect.apply(original, this, given)
     if (watch === undefined) return promise
+    readWhole(watch)
     promise.then(
       (value) => {
         if (method === 'text' && typeof value === 'string') watch.whole(value)
@@ -115,6 +122,7 @@ function isEventStream(response: Response): boolean {
  */
 async function jsonOfText(response: Response, watch: BodyWatch): Promise<unknown> {
   let text: string
+  readWhole(watch)
   try {
     text = await Response.prototype.text.call(response)
   } catch (error) {

@@ -27,6 +27,8 @@ export class BodyWatch implements BodyWatcher {
   /** Chunks that the foremost branch has given. */
   seen = 0
   open = 1
+  /** Whether it is being read as a whole, which ends by itself. */
+  reading = false
   /** Whether the stream is hooked. */
   hooked = false
   private watcher: BodyWatcher | undefined
@@ -61,17 +63,20 @@ type WatchedStream = ReadableStream<unknown> & Watched
 const streamPrototypes = new WeakMap<object, object>()
 const readerPrototypes = new WeakMap<object, object>()
 
-/** Hooks the readers of a stream. @throws where it is frozen */
-export function watchStream(stream: ReadableStream<unknown>, watch: BodyWatch): void {
-  hook(stream, new Branch(watch, 0), streamPrototypes, streamHooks)
+/** Hooks the readers of a stream, which keep its response: that is given up when nothing reads any more. @throws where it is frozen */
+export function watchStream(stream: ReadableStream<unknown>, watch: BodyWatch, response: object): void {
+  hook(stream, new Branch(watch, 0, response), streamPrototypes, streamHooks)
 }
 
 class Branch {
   private readonly all: BodyWatch
   private position: number
   private left = false
+  /** As long as somebody can read, the garbage collector must not tell that nobody does. */
+  private readonly response: object
 
-  constructor(all: BodyWatch, position: number) {
+  constructor(all: BodyWatch, position: number, response: object) {
+    this.response = response
     this.all = all
     this.position = position
   }
@@ -102,7 +107,7 @@ class Branch {
   split(): [Branch, Branch] {
     this.left = true
     this.all.open += 1
-    return [new Branch(this.all, this.position), new Branch(this.all, this.position)]
+    return [new Branch(this.all, this.position, this.response), new Branch(this.all, this.position, this.response)]
   }
 }
 
@@ -202,7 +207,7 @@ const streamHooks: Hooks = [
 
 function hookedPipe(pipe: Member): (...given: unknown[]) => unknown {
   return function (this: ReadableStream<unknown>, ...given: unknown[]) {
-    return Reflect.apply(pipe, mayRelay(this, given[1]) ? relay(this) : this, given)
+    return Reflect.apply(pipe, mayRelay(this, given) ? relay(this) : this, given)
   }
 }
 
@@ -219,9 +224,18 @@ function watchIterator(iterator: BodyIterator, branch: Branch): void {
   })
 }
 
-function mayRelay(stream: ReadableStream<unknown>, options: unknown): boolean {
+function mayRelay(stream: ReadableStream<unknown>, [to, options]: readonly unknown[]): boolean {
+  if (!takesPipe(to)) return false
   // With `preventCancel` the source must stay readable afterwards: then it is not watched. A locked one throws as it always did.
   return !stream.locked && !(typeof options === 'object' && options !== null && Reflect.get(options, 'preventCancel') === true)
+}
+
+/** Anything else is refused by the native pipe, which leaves the stream as it was. */
+function takesPipe(to: unknown): boolean {
+  if (to instanceof WritableStream) return !to.locked
+  if (typeof to !== 'object' || to === null) return false
+  const writable: unknown = Reflect.get(to, 'writable')
+  return writable instanceof WritableStream && !writable.locked && Reflect.get(to, 'readable') instanceof ReadableStream
 }
 
 function relay(stream: ReadableStream<unknown>): ReadableStream<unknown> {

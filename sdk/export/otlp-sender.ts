@@ -1,4 +1,5 @@
 // One request to the collector at a time: OTLP/HTTP protobuf, compressed where that pays, with back-off and Retry-After.
+import { clearTimeout, setTimeout } from 'node:timers'
 import { diag, untraced } from '../run/host-telemetry.ts'
 import { nodeZlib } from '../run/late-modules.ts'
 
@@ -20,7 +21,8 @@ export type SendResult =
 
 export class OtlpSender {
   private readonly options: OtlpSenderOptions
-  private readonly closing = new AbortController()
+  private readonly underWay = new Set<AbortController>()
+  private closed = false
   /** Whether the last answer was that the same should be sent later. */
   busy = false
   private failures = 0
@@ -50,7 +52,8 @@ export class OtlpSender {
 
   /** Breaks off the request under way. */
   close(): void {
-    this.closing.abort()
+    this.closed = true
+    for (const each of this.underWay) each.abort()
   }
 
   private async send(path: string, contentType: string, body: Buffer): Promise<SendResult> {
@@ -59,11 +62,15 @@ export class OtlpSender {
     const headers: Record<string, string> = { 'content-type': contentType }
     if (zipped) headers['content-encoding'] = 'gzip'
     if (apiKey !== undefined) headers['authorization'] = `Bearer ${apiKey}`
+    // Not AbortSignal.any and .timeout: before Node 22 the garbage collector takes what only they hold, and the request never ends.
+    const request = new AbortController()
+    const timer = setTimeout(() => request.abort(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs)
+    this.underWay.add(request)
+    if (this.closed) request.abort()
     try {
       const bytes = zipped ? await gzipped(body) : body
-      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.closing.signal])
-      const request = { method: 'POST', headers, body: bytes, signal }
-      const response = await untraced(() => this.options.fetch(endpoint + path, request))
+      const init = { method: 'POST', headers, body: bytes, signal: request.signal }
+      const response = await untraced(() => this.options.fetch(endpoint + path, init))
       const answer = await beginning(response)
       const type = response.headers.get('content-type')
       // A web page on the wrong port says 200 to everything.
@@ -86,6 +93,9 @@ export class OtlpSender {
       }
     } catch (error) {
       return this.later(error instanceof Error ? (causeOf(error) ?? error.message) : String(error), null, false)
+    } finally {
+      clearTimeout(timer)
+      this.underWay.delete(request)
     }
   }
 

@@ -15,10 +15,13 @@ export const keyPatterns: readonly RegExp[] = [
 /** `?key=`, `&api_key=`, … as addresses say them, also in an error's message. */
 const inAddress = /([?&](?:[\w-]{0,20}key|[\w-]{0,20}token|sig|signature|secret|password)=)[^&\s"'#<]{1,4096}/gi
 
+/** `//user:password@` of an address. */
+const inAuthority = /(?<=\/\/)[^\s/?#@"']{1,512}@/g
+
 /** The text without keys: those of its patterns, those in addresses, and `secrets` to the letter. */
 export function withoutKeys(text: string, secrets: readonly string[] = []): string {
   let rest = secrets.reduce((all, secret) => all.replaceAll(secret, '<key>'), text)
-  rest = rest.replace(inAddress, '$1<key>')
+  rest = rest.replace(inAddress, '$1<key>').replace(inAuthority, '<key>@')
   return keyPatterns.reduce((all, pattern) => all.replace(pattern, '<key>'), rest)
 }
 
@@ -27,9 +30,8 @@ const secretHeaders = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'
 /** The keys that a request was sent with, in its headers and its address: an error's body may say them again. */
 export function secretsOf(headers: Headers, url: string): string[] {
   const sent = secretHeaders.map((name) => headers.get(name)?.replace(/^(?:bearer|basic)\s+/i, ''))
-  const inQuery = URL.canParse(url)
-    ? [...new URL(url).searchParams].map(([name, value]) => (/key|token|sig|secret/i.test(name) ? value : undefined))
-    : []
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  const inQuery = [...(address?.searchParams ?? [])].map(([name, value]) => (/key|token|sig|secret/i.test(name) ? value : undefined))
   // Shorter ones would cut up words that have nothing to do with them.
   return [...sent, ...inQuery].filter((value) => value !== undefined).filter((value) => value.length >= 6)
 }

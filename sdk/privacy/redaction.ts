@@ -151,6 +151,7 @@ export class Redaction {
     try {
       return hooks.reduce((rest, hook) => {
         const given = hook(rest, place)
+        refusePromise(given)
         return given === undefined ? rest : given
       }, value)
     } catch (error) {
@@ -158,6 +159,13 @@ export class Redaction {
       return failed
     }
   }
+}
+
+/** The types forbid it, JavaScript does not. */
+function refusePromise(given: unknown): void {
+  if (!(given instanceof Promise)) return
+  given.catch(() => undefined)
+  throw new TypeError('a redaction hook answers at once, not with a promise')
 }
 
 function pathOf(name: string): string {

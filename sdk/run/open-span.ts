@@ -31,10 +31,16 @@ export interface OpenSpan {
 }
 
 /** What leaves the process of a span that has ended. Without `content`, errors go without their messages, and long values of variants (prompts) as digests. */
-export function spanRecord(span: OpenSpan, origin: Pick<SpanRecord, 'resource' | 'scope'>, content: boolean): SpanRecord {
+export function spanRecord(
+  span: OpenSpan,
+  origin: Pick<SpanRecord, 'resource' | 'scope'>,
+  content: boolean,
+  secrets: readonly string[] = [],
+): SpanRecord {
   const { frame } = span
   // Messages of errors say addresses, and those may hold keys.
-  const error = span.error === undefined ? undefined : { type: span.error.type, message: content ? withoutKeys(span.error.message) : '' }
+  const error =
+    span.error === undefined ? undefined : { type: span.error.type, message: content ? withoutKeys(span.error.message, secrets) : '' }
   const attributes = span.attributes
   if (frame?.session !== undefined) {
     attributes[genAi.sessionId] = frame.session

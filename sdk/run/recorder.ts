@@ -19,6 +19,7 @@ import type { Stats } from './stats.ts'
 const gatherMs = 20
 /** So many spans that have not ended are known, to be recorded when the process ends before them; what never ends must not fill the memory. */
 const maxKnownOpen = 10_000
+const maxSecrets = 100
 /** How long putting spans together may hold up the product's own work at a time. */
 const turnMs = 2
 
@@ -47,6 +48,8 @@ export interface RecorderOptions {
 export class Recorder {
   readonly options: RecorderOptions
   readonly bodies: ByteBudget
+  /** Keys of requests that failed lately: an error that repeats one goes up through agents and tools. */
+  readonly secrets = new Set<string>()
   /** After its `shutdown()`. */
   over = false
   private readonly open = new Set<OpenSpan>()
@@ -109,6 +112,14 @@ export class Recorder {
   /** The value as it would be recorded; as it is without redaction. */
   redacted(value: Json, path: string): Json {
     return this.options.redaction?.value(value, path) ?? value
+  }
+
+  /** The same few keys, for as long as a product uses them. */
+  rememberSecrets(secrets: readonly string[]): void {
+    for (const secret of secrets) {
+      if (this.secrets.size >= maxSecrets) this.secrets.clear()
+      this.secrets.add(secret)
+    }
   }
 
   /** Runs `job` on a later turn of the event loop, `soon` on the next one; what it throws is counted. */
@@ -187,7 +198,7 @@ export class Recorder {
       this.options.stats.unsampled += 1
       return
     }
-    const record = this.hand(spanRecord(span, this.options, this.capturesContent(span.frame)), span.frame)
+    const record = this.hand(spanRecord(span, this.options, this.capturesContent(span.frame), [...this.secrets]), span.frame)
     if (span.hostSpan !== undefined && record !== undefined) endHostSpan(span.hostSpan, record, span.endMs)
   }
 

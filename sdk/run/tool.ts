@@ -147,7 +147,12 @@ function frameFor({ captureContent }: { captureContent?: boolean }): Frame | und
 /** What the schema gives, where it answers at once. */
 function checkedNow(schema: StandardSchema, args: Json): unknown {
   const result = schema['~standard'].validate(args)
-  return result instanceof Promise || result.issues !== undefined ? undefined : result.value
+  if (result instanceof Promise) {
+    // It is asked beside the product: what it says later is nobody's.
+    result.catch(() => undefined)
+    return undefined
+  }
+  return result.issues === undefined ? result.value : undefined
 }
 
 /** `written`: the model's arguments where they are known; else they are looked up in its last message. */

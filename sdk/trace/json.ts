@@ -55,6 +55,11 @@ export function jsonOrText(text: string): Json {
   return value === undefined ? text.toWellFormed() : value
 }
 
+/** As `String` has it; an object or a list as JSON: `String` calls what an object has under `toString`, which in a vendor's body may be anything. */
+export function textOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
 /** A plain JSON object, or `undefined`. */
 export function asObject(value: Json | undefined): { [key: string]: Json } | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined

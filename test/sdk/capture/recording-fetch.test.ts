@@ -82,3 +82,86 @@ describe('bodies that are held until they are put together', () => {
     expect(hg.stats().internalErrors).toBe(0)
   })
 })
+
+describe('a Request with a body that streams', () => {
+  const setUp = (answer: (request: Request) => Promise<Response>) => {
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'test', exporter })
+    const send = (body: ReadableStream) => {
+      const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' }
+      return Reflect.apply(hg.wrap({ fetch: answer }).fetch, undefined, [new Request(url, init)])
+    }
+    return { hg, exporter, send }
+  }
+
+  it('that fails rejects as the product’s fetch does, and leaves no rejection of ours', async () => {
+    const unhandled: unknown[] = []
+    const listen = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', listen)
+    const { hg, exporter, send } = setUp(async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await request.text()
+      return new Response('{}')
+    })
+    const broken = new ReadableStream({
+      pull() {
+        throw new RangeError('the file is gone')
+      },
+    })
+    await expect(send(broken)).rejects.toThrow('the file is gone')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    process.off('unhandledRejection', listen)
+    await hg.flush()
+    expect({ unhandled, spans: exporter.spans.length, open: hg.stats().openSpans }).toEqual({ unhandled: [], spans: 1, open: 0 })
+  })
+
+  it('that is very long is not read to its end by us', async () => {
+    let pulled = 0
+    const endless = new ReadableStream({
+      pull(controller) {
+        pulled += 1
+        controller.enqueue(new Uint8Array(1024 * 1024))
+      },
+    })
+    const { hg, send } = setUp(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return new Response('{}')
+    })
+    await (await send(endless)).json()
+    expect(pulled).toBeLessThan(40)
+    await hg.shutdown(500)
+  })
+})
+
+describe('a key that an error repeats', () => {
+  it('is recorded neither of the call, nor of the agent and the tool that the error goes up through', async () => {
+    const key = '0123456789abcdef0123456789abcdef'
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'test', exporter })
+    const client = hg.wrap({
+      fetch: async (_url: string, _init: RequestInit) => new Response(`{"error":{"message":"no such key: ${key}"}}`, { status: 401 }),
+    })
+    const search = hg.tool({
+      name: 'search',
+      parameters: { type: 'object' },
+      execute: async () => {
+        const response = await client.fetch(url, { ...post('{"model":"m"}'), headers: { 'api-key': key } })
+        throw new Error(`401 ${await response.text()}`)
+      },
+    })
+    const agent = hg.agent('a', async () => await search.execute({}))
+    await expect(agent()).rejects.toThrow(key)
+    await hg.flush()
+    expect(exporter.spans).toHaveLength(3)
+    expect(JSON.stringify(exporter.spans.map(({ attributes, status }) => ({ attributes, status })))).not.toContain(key)
+  })
+
+  it('is not recorded of an address with a password in it', async () => {
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'test', exporter })
+    await expect(hg.fetch('http://ada:tr0ub4dor@model.test/v1/chat/completions', post('{"model":"m"}'))).rejects.toThrow('tr0ub4dor')
+    await hg.flush()
+    expect(exporter.spans).toHaveLength(1)
+    expect(JSON.stringify(exporter.spans.map(({ attributes, status }) => ({ attributes, status })))).not.toContain('tr0ub4dor')
+  })
+})

@@ -1,3 +1,5 @@
+import v8 from 'node:v8'
+import vm from 'node:vm'
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import { describe, expect, it } from 'vitest'
@@ -61,6 +63,25 @@ describe('a body that is piped', () => {
     const given = await client.fetch('http://model.test/v1/chat/completions', { method: 'POST', body: '{"model":"m"}' })
     return [given, new Response(chunks())] as const
   }
+  it.each<[string, (body: ReadableStream<Uint8Array>) => Promise<unknown>]>([
+    ['nothing', (body) => Reflect.apply(body.pipeTo, body, [undefined])],
+    ['a stream that is locked', (body) => body.pipeTo(lockedSink())],
+    ['an object', async (body) => Reflect.apply(body.pipeThrough, body, [{}])],
+  ])('into what takes no pipe, %s, can still be read', async (_, pipe) => {
+    const seen = []
+    for (const response of await streamed()) {
+      const refused = await pipe(bodyOf(response)).catch((error: Error) => error.name)
+      seen.push({ refused, text: await response.text() })
+    }
+    expect(seen[0]).toEqual({ refused: 'TypeError', text: 'one two' })
+    expect(seen[0]).toEqual(seen[1])
+  })
+
+  const lockedSink = () => {
+    const made = sink()
+    made.getWriter()
+    return made
+  }
   const bodyOf = ({ body }: Response) => {
     if (body === null) throw new Error('there is a body')
     return body
@@ -94,5 +115,78 @@ describe('a body that is piped', () => {
       seen.push({ during, result, after: body.locked, left: await body.getReader().read() })
     }
     expect(seen[0]).toEqual(seen[1])
+  })
+})
+
+describe('a response that nobody holds any more', () => {
+  v8.setFlagsFromString('--expose-gc')
+  const collect: () => void = vm.runInNewContext('gc')
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+  const setUp = (type: string, chunks: readonly string[]) => {
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'test', exporter })
+    const client = hg.wrap({
+      fetch: async (_url: string, _init: RequestInit) => {
+        const body = new ReadableStream<Uint8Array>({
+          async start(controller) {
+            for (const chunk of chunks) {
+              await turn()
+              controller.enqueue(new TextEncoder().encode(chunk))
+            }
+            controller.close()
+          },
+        })
+        return new Response(body, { headers: { 'content-type': type } })
+      },
+    })
+    const call = () => client.fetch('http://model.test/v1/chat/completions', { method: 'POST', body: '{"model":"m"}' })
+    const recorded = async () => {
+      await hg.flush()
+      const [span] = exporter.spans
+      return {
+        spans: exporter.spans.length,
+        partial: span?.attributes['homeground.partial'],
+        body: span?.attributes['homeground.response.body'],
+      }
+    }
+    return { call, recorded }
+  }
+  const words = ['one ', 'two ', 'three ', 'four']
+  const events = [...words.map((content) => ({ delta: { content } })), { delta: {}, finish_reason: 'stop' }].map(
+    (choice) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`,
+  )
+
+  it.each<[string, (response: Response) => ReadableStream<Uint8Array> | null]>([
+    ['its body', (response) => response.body],
+    ['a pipe of its body', (response) => response.body?.pipeThrough(new TransformStream()) ?? null],
+    ['its clone', (response) => response.clone().body],
+    ['half of a tee', (response) => response.body?.tee()[0] ?? null],
+  ])('is recorded whole while somebody reads %s', async (_, part) => {
+    const { call, recorded } = setUp('text/event-stream', events)
+    const reader = part(await call())?.getReader()
+    let text = ''
+    for (;;) {
+      await turn()
+      collect()
+      const { done, value } = (await reader?.read()) ?? { done: true }
+      if (done) break
+      text += new TextDecoder().decode(value)
+    }
+    expect(text).toBe(events.join(''))
+    const { body, ...rest } = await recorded()
+    expect(rest).toEqual({ spans: 1, partial: undefined })
+    expect(JSON.parse(String(body)).choices[0].message.content).toBe(words.join(''))
+  })
+
+  it.each(['text', 'json', 'arrayBuffer'] as const)('is recorded whole while somebody waits for %s()', async (read) => {
+    const { call, recorded } = setUp('application/json', ['{"id":', '"a",', '"choices":', '[]}'])
+    const promise = (await call())[read]()
+    for (let time = 0; time < 6; time += 1) {
+      collect()
+      await turn()
+    }
+    await promise
+    expect(await recorded()).toEqual({ spans: 1, partial: undefined, body: '{"id":"a","choices":[]}' })
   })
 })

@@ -1,4 +1,6 @@
 import http from 'node:http'
+import v8 from 'node:v8'
+import vm from 'node:vm'
 import { gunzipSync } from 'node:zlib'
 import type { SpanRecord } from '@homeground/sdk/trace'
 import { DiagLogLevel, diag } from '@opentelemetry/api'
@@ -291,6 +293,33 @@ describe('OtlpSink', () => {
     expect(stats).toMatchObject({ queuedFeedback: 2, droppedFeedback: 0 })
     await sink.shutdown(1000)
     expect(stats).toMatchObject({ queuedFeedback: 0, droppedFeedback: 2, exportedFeedback: 0 })
+  })
+
+  it('goes on after a collector that never answers, though the garbage collector runs meanwhile', async () => {
+    v8.setFlagsFromString('--expose-gc')
+    const collect: () => void = vm.runInNewContext('gc')
+    let hung = 0
+    const taken: string[] = []
+    const url = await listening((request, response) => {
+      if (hung++ === 0) return
+      request.resume().on('end', () => {
+        taken.push('one')
+        response.writeHead(200).end()
+      })
+    })
+    const stats = noStats()
+    const sender = new OtlpSender({ endpoint: url, apiKey: undefined, compression: 'none', timeoutMs: 400, fetch, random: () => 0 })
+    const queue = new MemoryQueue({ resource: { 'homeground.project': 'p' }, scope: { name: 's' } }, 1024 * 1024)
+    const sink = new OtlpSink({ sender, queue, stats, maxBatchBytes: 64 * 1024, delayMs: 5 })
+    closing.push(() => sink.shutdown(100))
+    sink.add(span('a'))
+    await vi.waitFor(() => expect(hung).toBe(1))
+    for (let turn = 0; turn < 5; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      collect()
+    }
+    await vi.waitFor(() => expect(taken).toEqual(['one']), { timeout: 5000 })
+    expect(stats).toMatchObject({ exportErrors: 1 })
   })
 
   it('a flush that waits ends with a shutdown', async () => {

@@ -186,6 +186,17 @@ describe('redaction', () => {
     expect(written(spans)).not.toContain(email)
   })
 
+  it('with a hook that answers with a promise keeps the value in, and leaves no rejection', async () => {
+    const exporter = new MemoryExporter()
+    const hook = async () => {
+      throw new Error('later')
+    }
+    const hg = homeground({ project: 'p', redact: hook as never, exporter })
+    hg.agent('a', (_: string) => 'fine')('ada')
+    await hg.shutdown()
+    expect(exporter.spans[0]?.attributes['homeground.agent.input']).toBe('"[redaction failed]"')
+  })
+
   it('is refused with a redactor that does not exist', () => {
     expect(() => homeground({ project: 'p', redact: ['e-mail' as never] })).toThrow('`redact` names "e-mail", which is none of key, email')
   })

@@ -128,6 +128,11 @@ describe('openai.responses', () => {
     )
   })
 
+  test('reads an id that is an object whose toString is none', () => {
+    const item = { type: 'function_call', call_id: { toString: false }, name: 'f', arguments: '{}' }
+    expect(openaiResponses.readRequest({ input: [item] }).messages[0]?.parts[0]).toMatchObject({ id: '{"toString":false}' })
+  })
+
   test('never throws on a body, whatever it is', () => {
     fc.assert(
       fc.property(
