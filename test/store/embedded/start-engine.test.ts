@@ -21,7 +21,8 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) {
     const left = readAddress(folder)
     if (left !== undefined) process.kill(left.pid, 'SIGKILL')
-    fs.rmSync(folder, { recursive: true, force: true })
+    // The killed engine may write a last file while its folder is removed.
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 })
 
