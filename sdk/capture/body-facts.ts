@@ -3,7 +3,7 @@
 import type { RequestedCall } from '../run/model-turn.ts'
 import { genAi } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
-import { asArray, asObject, asText, parseJson, textOf } from '../trace/json.ts'
+import { asArray, asObject, asText, parseJson, textOfJson } from '../trace/json.ts'
 import type { Attributes } from '../trace/span.ts'
 
 type Fields = { [key: string]: Json }
@@ -51,7 +51,7 @@ export function toldError(body: Fields): { type: string; message: string } | und
   const fields = asObject(told)
   if (fields === undefined) return typeof told === 'string' && told !== '' ? { type: 'error', message: told } : undefined
   const type = [fields['code'], fields['type']].find((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
-  return { type: textOf(type ?? 'error'), message: asText(fields['message']) ?? '' }
+  return { type: textOfJson(type ?? 'error'), message: asText(fields['message']) ?? '' }
 }
 
 /** The tool calls that the model asks for, in the message's order; of several choices the first. */
@@ -75,7 +75,7 @@ export function requestedCalls(body: Fields): RequestedCall[] {
 function requested(fields: Fields, id: Json | undefined): RequestedCall {
   const text = fields['arguments']
   const value = typeof text === 'string' ? (text.trim() === '' ? {} : (parseJson(text) ?? text)) : (text ?? {})
-  return { name: asText(fields['name']) ?? '', callId: id === undefined || id === null ? undefined : textOf(id), arguments: value }
+  return { name: asText(fields['name']) ?? '', callId: id === undefined || id === null ? undefined : textOfJson(id), arguments: value }
 }
 
 function finishReasons(body: Fields): string[] {

@@ -56,7 +56,7 @@ export function jsonOrText(text: string): Json {
 }
 
 /** As `String` has it; an object or a list as JSON: `String` calls what an object has under `toString`, which in a vendor's body may be anything. */
-export function textOf(value: unknown): string {
+export function textOfJson(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
 

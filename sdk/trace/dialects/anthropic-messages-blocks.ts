@@ -1,6 +1,6 @@
 // Content blocks of Anthropic's Messages API as parts, and back. Signatures and encrypted content stay with their part, byte for byte.
 import type { Json, OtherPart, Part } from '../episode.ts'
-import { asArray, asObject, asText, isJson, textOf } from '../json.ts'
+import { asArray, asObject, asText, isJson, textOfJson } from '../json.ts'
 import { ownPart } from '../part.ts'
 import { mediaPart, mediaUrl, mimeOf, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
@@ -99,12 +99,12 @@ function writeMedia(part: OtherPart, kept: Fields): Fields {
   const type = part['modality'] === 'image' ? 'image' : 'document'
   const mime = mimeOf(part)
   if (part.type === 'blob') {
-    const source = { type: 'base64', ...(mime === undefined ? {} : { media_type: mime }), data: textOf(part['content'] ?? '') }
+    const source = { type: 'base64', ...(mime === undefined ? {} : { media_type: mime }), data: textOfJson(part['content'] ?? '') }
     return { type, source, ...kept }
   }
   const url = mediaUrl(part)
   if (url !== undefined) return { type, source: { type: 'url', url }, ...kept }
-  if (part.type === 'file') return { type, source: { type: 'file', file_id: textOf(part['file_id'] ?? '') }, ...kept }
+  if (part.type === 'file') return { type, source: { type: 'file', file_id: textOfJson(part['file_id'] ?? '') }, ...kept }
   return ownFields(part)
 }
 
@@ -117,7 +117,7 @@ function writeResult(response: Json): Json {
 }
 
 function idOf(sent: Json | undefined): { id?: string } {
-  return sent === undefined || sent === null || sent === '' ? {} : { id: textOf(sent) }
+  return sent === undefined || sent === null || sent === '' ? {} : { id: textOfJson(sent) }
 }
 
 function withoutEmpty(block: Fields, key: string): Fields {

@@ -1,7 +1,7 @@
 // Images, sounds and files as parts: by URL (`uri`) or with their bytes (`blob`); the wires say both as URLs, bytes as data URLs.
 
 import type { Json, OtherPart } from '../episode.ts'
-import { textOf } from '../json.ts'
+import { textOfJson } from '../json.ts'
 
 /** A data URL becomes a blob, any other a uri. */
 export function mediaPart(url: string, modality: string): OtherPart {
@@ -13,9 +13,9 @@ export function mediaPart(url: string, modality: string): OtherPart {
 
 /** The URL of a uri or blob part; `undefined` for other parts. */
 export function mediaUrl(part: OtherPart): string | undefined {
-  if (part.type === 'uri') return textOf(part['uri'])
+  if (part.type === 'uri') return textOfJson(part['uri'])
   if (part.type !== 'blob') return undefined
-  return `data:${mimeOf(part) ?? ''};base64,${textOf(part['content'] ?? '')}`
+  return `data:${mimeOf(part) ?? ''};base64,${textOfJson(part['content'] ?? '')}`
 }
 
 export function mimeOf(part: OtherPart): string | undefined {

@@ -1,6 +1,6 @@
 // Content parts of a chat message: text, images, audio, files. A type that is not known stays a part of its own type.
 import type { Json, OtherPart, Part } from '../episode.ts'
-import { asObject, asText, textOf } from '../json.ts'
+import { asObject, asText, textOfJson } from '../json.ts'
 import { ownPart } from '../part.ts'
 import { mediaPart, mediaUrl, mimeOf, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
@@ -66,7 +66,7 @@ function writeMedia(part: OtherPart): Fields {
   if (part['modality'] === 'audio' && part.type === 'blob') {
     const mime = mimeOf(part)
     const format: Fields = mime === undefined ? {} : { format: mime.replace(/^audio\//, '') }
-    return { type: 'input_audio', input_audio: { data: textOf(part['content'] ?? ''), ...format, ...kept } }
+    return { type: 'input_audio', input_audio: { data: textOfJson(part['content'] ?? ''), ...format, ...kept } }
   }
   return { type: 'file', file: { file_data: url, ...kept } }
 }

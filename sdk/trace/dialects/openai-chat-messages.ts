@@ -1,6 +1,6 @@
 // Messages of the Chat Completions API, read into the canonical form and written back. The wire says no order between reasoning, text and calls of one message: it is always this one.
 import type { Json, Message, Part, ToolCallPart } from '../episode.ts'
-import { asArray, asObject, asText, textOf } from '../json.ts'
+import { asArray, asObject, asText, textOfJson } from '../json.ts'
 import { readContentPart, writeContentPart } from './openai-chat-content.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 import { readArguments, writeArguments } from './tool-arguments.ts'
@@ -84,7 +84,7 @@ function readParts(message: Fields): Part[] {
 
 function readCall(sent: Json): Part {
   const call = asObject(sent) ?? {}
-  const id = call['id'] === undefined || call['id'] === null ? {} : { id: textOf(call['id']) }
+  const id = call['id'] === undefined || call['id'] === null ? {} : { id: textOfJson(call['id']) }
   const custom = asObject(call['custom'])
   if (custom !== undefined) {
     const input: Json = asText(custom['input']) ?? ''
@@ -115,7 +115,7 @@ function readToolResult(message: Fields): Part {
   const id = message['tool_call_id']
   return {
     type: 'tool_call_response',
-    ...(id === undefined || id === null ? {} : { id: textOf(id) }),
+    ...(id === undefined || id === null ? {} : { id: textOfJson(id) }),
     response: message['content'] ?? '',
   }
 }

@@ -1,7 +1,7 @@
 // Puts the chunks of a chat completion together to the body that the unstreamed call would have had. Deltas differ between servers: fields that nobody
 // documented survive, and nothing that came is blanked out by a later null, "" or 0.
 import type { Json } from '../episode.ts'
-import { asArray, asObject, asText, parseJson, textOf } from '../json.ts'
+import { asArray, asObject, asText, parseJson, textOfJson } from '../json.ts'
 import { DeltaTemplates } from './delta-templates.ts'
 import type { StreamAssembler } from './dialect.ts'
 
@@ -252,5 +252,5 @@ function isBlank(value: Json | undefined): value is null | '' | 0 | undefined {
 function streamError(error: Json): { type: string; message: string } {
   const fields = asObject(error) ?? {}
   const type = [fields['code'], fields['type']].find((value) => !isBlank(value)) ?? 'error'
-  return { type: textOf(type), message: asText(fields['message']) ?? asText(error) ?? '' }
+  return { type: textOfJson(type), message: asText(fields['message']) ?? asText(error) ?? '' }
 }

@@ -1,7 +1,7 @@
 // The Chat Completions dialect: `openai.chat`, spoken by OpenAI, Azure, vLLM and most others.
 import type { Json, Message, ModelCall, ModelResponse, ToolDefinition, Usage } from '../episode.ts'
 import { finishReason } from '../finish-reason.ts'
-import { asArray, asNumber, asObject, asText, textOf } from '../json.ts'
+import { asArray, asNumber, asObject, asText, textOfJson } from '../json.ts'
 import type { CanonicalRequest, Dialect } from './dialect.ts'
 import { defined, presentUsage } from './numbers.ts'
 import { writeChatEvents } from './openai-chat-events.ts'
@@ -83,7 +83,7 @@ function readResponse(body: Json): ModelResponse | undefined {
   const id = response['id']
   return {
     ...(model === undefined || model === '' ? {} : { model }),
-    ...(id === undefined || id === null || id === '' ? {} : { id: textOf(id) }),
+    ...(id === undefined || id === null || id === '' ? {} : { id: textOfJson(id) }),
     outputs: choices.map((choice) => readMessage({ role: 'assistant', ...asObject(choice['message']) })),
     finishReasons: choices.map((choice) => finishReason(asText(choice['finish_reason']))),
     usage: readUsage(response['usage']),

@@ -1,6 +1,6 @@
 // Content parts of the Responses API: text, refusals, images and files, in what is sent (`input_…`) and in what the model says (`output_…`).
 import type { Json, Part } from '../episode.ts'
-import { asObject, asText, textOf } from '../json.ts'
+import { asObject, asText, textOfJson } from '../json.ts'
 import { ownPart } from '../part.ts'
 import { mediaPart, mediaUrl, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
@@ -49,7 +49,7 @@ export function writeResponsesContent(part: Part, side: 'input' | 'output'): Fie
       const image = part['modality'] === 'image'
       const type = image ? 'input_image' : 'input_file'
       const url = mediaUrl(part)
-      if (url === undefined) return [{ type, file_id: textOf(part['file_id'] ?? ''), ...kept }]
+      if (url === undefined) return [{ type, file_id: textOfJson(part['file_id'] ?? ''), ...kept }]
       const field = image ? 'image_url' : part.type === 'blob' ? 'file_data' : 'file_url'
       return [{ type, [field]: url, ...kept }]
     }

@@ -1,7 +1,7 @@
 // Items of the Responses API as messages, and back. What a model says in one turn is several items on this wire (reasoning, message, calls) and one message in the
 // canonical form; each part keeps the id of its item, which the API wants back.
 import type { Json, Message, OtherPart, Part, ReasoningPart, ToolCallPart } from '../episode.ts'
-import { asArray, asObject, asText, textOf } from '../json.ts'
+import { asArray, asObject, asText, textOfJson } from '../json.ts'
 import { ownPart } from '../part.ts'
 import { ownFields } from './media.ts'
 import { readResponsesContent, writeResponsesContent } from './openai-responses-content.ts'
@@ -55,7 +55,7 @@ function readOther(item: Fields): Message | undefined {
     const kept = extra(api, item, ['type', 'call_id', 'output', 'status'], kind)
     return {
       role: 'tool',
-      parts: [{ type: 'tool_call_response', id: textOf(item['call_id'] ?? ''), response: item['output'] ?? '', ...kept }],
+      parts: [{ type: 'tool_call_response', id: textOfJson(item['call_id'] ?? ''), response: item['output'] ?? '', ...kept }],
     }
   }
   return answers.test(type) ? { role: 'tool', parts: [ownPart(type, item)] } : undefined
@@ -212,7 +212,7 @@ function withExtra(part: Part, provider: { [key: string]: Json } | undefined): P
 
 function callId(item: Fields): { id?: string } {
   const id = item['call_id'] ?? item['id']
-  return id === undefined || id === null || id === '' ? {} : { id: textOf(id) }
+  return id === undefined || id === null || id === '' ? {} : { id: textOfJson(id) }
 }
 
 function callExtra(item: Fields, more: Fields): ReturnType<typeof extra> {

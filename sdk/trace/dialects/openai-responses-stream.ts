@@ -1,7 +1,7 @@
 // Puts the events of a Responses API stream together. The terminal event holds the whole response; without one it is what `created` said plus the items
 // and deltas that came.
 import type { Json } from '../episode.ts'
-import { asArray, asObject, asText, parseJson, textOf } from '../json.ts'
+import { asArray, asObject, asText, parseJson, textOfJson } from '../json.ts'
 import type { StreamAssembler } from './dialect.ts'
 
 type Fields = { [key: string]: Json }
@@ -144,5 +144,5 @@ function growList(target: Fields, key: string, more: Json | undefined): void {
 
 function errorOf(fields: Fields, otherwise: string): { type: string; message: string } {
   const type = [fields['code'], fields['type']].find((value) => typeof value === 'string' && value !== '') ?? otherwise
-  return { type: textOf(type), message: asText(fields['message']) ?? '' }
+  return { type: textOfJson(type), message: asText(fields['message']) ?? '' }
 }
