@@ -45,15 +45,6 @@ export function addResponseFacts(attributes: Attributes, body: Fields): void {
   if (usage !== undefined) addUsage(attributes, usage)
 }
 
-/** The error of an answer that came with a good status: gateways do so, and a failed Responses answer. */
-export function toldError(body: Fields): { type: string; message: string } | undefined {
-  const told = body['error']
-  const fields = asObject(told)
-  if (fields === undefined) return typeof told === 'string' && told !== '' ? { type: 'error', message: told } : undefined
-  const type = [fields['code'], fields['type']].find((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
-  return { type: textOfJson(type ?? 'error'), message: asText(fields['message']) ?? '' }
-}
-
 /** The tool calls that the model asks for, in the message's order; of several choices the first. */
 export function requestedCalls(body: Fields): RequestedCall[] {
   const message = asObject(asObject(asArray(body['choices'])[0])?.['message'])

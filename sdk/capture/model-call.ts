@@ -12,9 +12,10 @@ import type { StreamAssembler } from '../trace/dialects/dialect.ts'
 import { assembleOpenAiChat } from '../trace/dialects/openai-chat-stream.ts'
 import { assembleOpenAiResponses } from '../trace/dialects/openai-responses-stream.ts'
 import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
+import { toldError } from '../trace/dialects/told-error.ts'
 import type { Json } from '../trace/episode.ts'
 import { asObject, asText, parseJson } from '../trace/json.ts'
-import { addRequestFacts, addResponseFacts, requestedCalls, toldError } from './body-facts.ts'
+import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
 import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -236,7 +237,8 @@ export class ModelCall implements BodyWatcher, ModelTurn {
       const body = this.stream ? undefined : asObject(parseJson(raw))
       // Of a known dialect an answer is an object, or it is not whole.
       const whole = ended && (body !== undefined || this.request.endpoint.api === undefined)
-      const error = body === undefined ? undefined : toldError(body)
+      // Gateways tell errors under a good status, and so does a Responses answer that failed.
+      const error = toldError(body?.['error'])
       return { text: raw, whole, ...(body === undefined ? {} : { body }), ...(error === undefined ? {} : { error }) }
     }
     const assembler = assemble()

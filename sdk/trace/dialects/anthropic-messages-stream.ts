@@ -2,6 +2,7 @@
 import type { Json } from '../episode.ts'
 import { asArray, asObject, asText, parseJson } from '../json.ts'
 import type { StreamAssembler } from './dialect.ts'
+import { toldError } from './told-error.ts'
 
 type Fields = { [key: string]: Json }
 
@@ -44,10 +45,8 @@ class MessagesAssembler implements StreamAssembler {
       case 'message_stop':
         this.stopped = true
         return
-      case 'error': {
-        const error = asObject(fields['error']) ?? {}
-        this.error = { type: asText(error['type']) ?? 'error', message: asText(error['message']) ?? '' }
-      }
+      case 'error':
+        this.error = toldError(fields['error'] ?? {})
     }
   }
 

@@ -1,9 +1,10 @@
 // Puts the chunks of a chat completion together to the body that the unstreamed call would have had. Deltas differ between servers: fields that nobody
 // documented survive, and nothing that came is blanked out by a later null, "" or 0.
 import type { Json } from '../episode.ts'
-import { asArray, asObject, asText, parseJson, textOfJson } from '../json.ts'
+import { asArray, asObject, asText, parseJson } from '../json.ts'
 import { DeltaTemplates } from './delta-templates.ts'
 import type { StreamAssembler } from './dialect.ts'
+import { toldError } from './told-error.ts'
 
 type Fields = { [key: string]: Json }
 
@@ -38,8 +39,9 @@ class ChatAssembler implements StreamAssembler {
     const { choices, obfuscation: _, error, ...rest } = chunk
     const repeated = growingString(chunk)
     if (repeated === undefined) this.templates.forget()
-    if (error !== undefined && error !== null) {
-      this.error = streamError(error)
+    const told = toldError(error)
+    if (told !== undefined) {
+      this.error = told
       if (choices === undefined) return
     }
     this.seen = true
@@ -247,10 +249,4 @@ function append(before: Json | undefined, now: Json): Json {
 
 function isBlank(value: Json | undefined): value is null | '' | 0 | undefined {
   return value === undefined || value === null || value === '' || value === 0
-}
-
-function streamError(error: Json): { type: string; message: string } {
-  const fields = asObject(error) ?? {}
-  const type = [fields['code'], fields['type']].find((value) => !isBlank(value)) ?? 'error'
-  return { type: textOfJson(type), message: asText(fields['message']) ?? asText(error) ?? '' }
 }

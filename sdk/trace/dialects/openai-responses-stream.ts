@@ -1,8 +1,9 @@
 // Puts the events of a Responses API stream together. The terminal event holds the whole response; without one it is what `created` said plus the items
 // and deltas that came.
 import type { Json } from '../episode.ts'
-import { asArray, asObject, asText, parseJson, textOfJson } from '../json.ts'
+import { asArray, asObject, asText, parseJson } from '../json.ts'
 import type { StreamAssembler } from './dialect.ts'
+import { toldError } from './told-error.ts'
 
 type Fields = { [key: string]: Json }
 
@@ -28,10 +29,10 @@ class ResponsesAssembler implements StreamAssembler {
         this.complete = true
         this.takeResponse(fields)
         this.items.clear()
-        if (type === 'response.failed') this.error = errorOf(asObject(this.response?.['error']) ?? {}, 'failed')
+        if (type === 'response.failed') this.error = toldError(this.response?.['error'] ?? {}, 'failed')
         return
       case 'error':
-        this.error = errorOf(asObject(fields['error']) ?? fields, 'error')
+        this.error = toldError(asObject(fields['error']) ?? fields)
         return
       case 'response.output_item.added':
       case 'response.output_item.done': {
@@ -140,9 +141,4 @@ function grow(target: Fields, key: string, delta: Json | undefined): void {
 
 function growList(target: Fields, key: string, more: Json | undefined): void {
   if (Array.isArray(more) && more.length > 0) target[key] = [...asArray(target[key]), ...more]
-}
-
-function errorOf(fields: Fields, otherwise: string): { type: string; message: string } {
-  const type = [fields['code'], fields['type']].find((value) => typeof value === 'string' && value !== '') ?? otherwise
-  return { type: textOfJson(type), message: asText(fields['message']) ?? '' }
 }
