@@ -164,7 +164,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     if (typeof model === 'string') span.name = `${endpoint.operation} ${model}`
     const kept = content && request.body !== undefined ? boundedBody(request.body, this.maxBodyBytes, this.knownFiles()) : undefined
     if (kept !== undefined) attributes[homeground.requestBody] = kept
-    else if (content && request.body !== undefined) this.cut = true
+    else if (content && (request.body !== undefined || request.isLong)) this.cut = true
     if (this.status !== undefined) attributes[genAi.httpStatusCode] = this.status
     if (this.stream && this.firstChunkMs !== undefined)
       attributes[homeground.firstChunkMs] = Math.round((this.firstChunkMs - span.startMs) * 1000) / 1000

@@ -10,6 +10,8 @@ export interface ModelRequest {
   body: string | undefined
   /** Resolves when `body` is filled, where the body had to be read from a Request. */
   pendingBody: Promise<void> | undefined
+  /** A streamed body was longer than is read. */
+  isLong: boolean
   headers: Headers | undefined
   /** All headers; read late, since most calls never need them. */
   sentHeaders(): Headers
@@ -33,6 +35,7 @@ export function readModelRequest(input: unknown, init: unknown, every: boolean):
     endpoint,
     body: bodyText(member(init, 'body')),
     pendingBody: undefined,
+    isLong: false,
     headers: given instanceof Headers ? given : undefined,
     sentHeaders: () => headersOf(input, init),
     attempt: 1,
@@ -41,9 +44,10 @@ export function readModelRequest(input: unknown, init: unknown, every: boolean):
   const retry = given instanceof Headers ? given.get('x-stainless-retry-count') : text(member(given, 'x-stainless-retry-count'))
   if (retry !== null && retry !== undefined) made.attempt = Number(retry) + 1 || 1
   if (request !== undefined && made.body === undefined && request.body !== null) {
-    made.pendingBody = textOf(request.clone()).then(
+    made.pendingBody = bodyOf(request.clone()).then(
       (body) => {
         made.body = body
+        made.isLong = body === undefined
       },
       // The product's own reading of it fails too, and is the one who says so.
       () => undefined,
@@ -65,14 +69,18 @@ export function headersOf(input: unknown, init: unknown): Headers {
 /** A longer body of a Request is not recorded: reading our branch of it to its end would keep all that the network has not taken yet. */
 const longestRead = 16 * 1024 * 1024
 
-async function textOf(request: Request): Promise<string | undefined> {
+async function bodyOf(request: Request): Promise<string | undefined> {
+  const reader = request.body?.getReader()
   const parts: Uint8Array[] = []
   let size = 0
-  // Leaving the loop gives our branch up.
-  for await (const part of request.body ?? []) {
-    size += part.byteLength
-    if (size > longestRead) return undefined
-    parts.push(part)
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    size += next.value.byteLength
+    if (size > longestRead) {
+      // Gives our branch up. Not awaited: a branch is cancelled only once the other one, which the network reads, is too.
+      reader?.cancel().catch(() => undefined)
+      return undefined
+    }
+    parts.push(next.value)
   }
   return new TextDecoder().decode(Buffer.concat(parts))
 }

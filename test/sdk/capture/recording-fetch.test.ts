@@ -123,13 +123,15 @@ describe('a Request with a body that streams', () => {
         controller.enqueue(new Uint8Array(1024 * 1024))
       },
     })
-    const { hg, send } = setUp(async () => {
+    const { hg, exporter, send } = setUp(async () => {
       await new Promise((resolve) => setTimeout(resolve, 300))
       return new Response('{}')
     })
     await (await send(endless)).json()
     expect(pulled).toBeLessThan(40)
     await hg.shutdown(500)
+    expect(exporter.spans[0]?.attributes).toMatchObject({ 'homeground.partial': true, 'homeground.response.body': '{}' })
+    expect(exporter.spans[0]?.attributes['homeground.request.body']).toBeUndefined()
   })
 })
 

@@ -51,14 +51,12 @@ describe('wrap', () => {
     await t.client.chat.completions.create({ model: 'm', messages })
     await Promise.all([t.hg.flush(), other.shutdown()])
     expect([t.exporter.spans.length, exporter.spans.length]).toEqual([1, 0])
-    expect(told.map((each) => each.slice(0, 60))).toEqual(
-      [
-        'homeground: wrap() was given a client that another homeground',
-        'homeground: wrap() was given null, no client; nothing is reco',
-        'homeground: wrap() was given undefined, no client; nothing is',
-        'homeground: wrap() was given string, no client; nothing is re',
-      ].map((each) => each.slice(0, 60)),
-    )
+    expect(told).toEqual([
+      expect.stringContaining('a client that another homeground() records'),
+      expect.stringContaining('wrap() was given null, no client'),
+      expect.stringContaining('wrap() was given undefined, no client'),
+      expect.stringContaining('wrap() was given string, no client'),
+    ])
   })
 
   it.each([
