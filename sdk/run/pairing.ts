@@ -1,5 +1,6 @@
 // Which of the model's calls a tool serves. Frameworks tell the id; else it is found in the run's last model message.
 import type { Json } from '../trace/episode.ts'
+import { textOfJson } from '../trace/json.ts'
 import type { Frame } from './context.ts'
 import { jsonValue } from './json-value.ts'
 import type { ModelTurn, RequestedCall } from './model-turn.ts'
@@ -10,8 +11,6 @@ export interface Claim {
   name: string
   callId: string | undefined
   given: Json | undefined
-  /** What the tool's schema makes of arguments, where it can say so at once. */
-  checked?: (args: Json) => unknown
 }
 
 export function claimCall(frame: Frame | undefined, name: string, callId: string | undefined, given: unknown): Claim {
@@ -19,8 +18,9 @@ export function claimCall(frame: Frame | undefined, name: string, callId: string
 }
 
 /**
- * The call that is served, and takes it. By id; else among the unserved calls of that name the one whose arguments were given as they are, the one that the
- * schema turns into those given, the one whose arguments are among those given, the first. Undefined where the model asked for none.
+ * The call that is served, and takes it. By id; else among the unserved calls of that name the one whose arguments are most like those given, of equals the
+ * first. The schema between the two is not asked: it is the product's code, which may look into a database, or fail in a promise that nobody holds. Undefined
+ * where the model asked for none.
  */
 export function serveCall(claim: Claim): RequestedCall | undefined {
   const { turn } = claim
@@ -35,35 +35,15 @@ export function serveCall(claim: Claim): RequestedCall | undefined {
   return found.call
 }
 
-function likeliest<Open extends { call: RequestedCall }>(open: readonly Open[], { given, checked }: Claim): Open | undefined {
+function likeliest<Open extends { call: RequestedCall }>(open: readonly Open[], { given }: Claim): Open | undefined {
   if (open.length < 2) return open[0]
-  const gives = ({ call }: Open): boolean => {
-    try {
-      return same(jsonValue(checked?.(call.arguments)), given)
-    } catch {
-      return false
-    }
-  }
-  return (
-    open.find(({ call }) => same(call.arguments, given)) ??
-    open.find(gives) ??
-    open.find(({ call }) => covers(given, call.arguments)) ??
-    open[0]
-  )
+  const scores = open.map(({ call }) => likeness(call.arguments, given))
+  return open[scores.indexOf(Math.max(...scores))]
 }
 
-function same(a: Json | undefined, b: Json | undefined): boolean {
-  return covers(a, b) && covers(b, a)
-}
-
-/** True when everything in `part` stands in `whole` too. */
-function covers(whole: Json | undefined, part: Json | undefined): boolean {
-  if (whole === part) return true
-  if (typeof whole !== 'object' || typeof part !== 'object' || whole === null || part === null) return false
-  if (Array.isArray(whole) || Array.isArray(part)) {
-    return (
-      Array.isArray(whole) && Array.isArray(part) && whole.length === part.length && part.every((each, index) => covers(whole[index], each))
-    )
-  }
-  return Object.entries(part).every(([key, value]) => covers(whole[key], value))
+/** The values written that the function got in the same place, less those that it did not get so; a schema may have made a number of a text. */
+function likeness(written: unknown, given: unknown): number {
+  if (typeof written !== 'object' || typeof given !== 'object' || written === null || given === null)
+    return textOfJson(written) === textOfJson(given) ? 1 : -1
+  return Object.entries(written).reduce((sum, [key, value]) => sum + likeness(value, Reflect.get(given, key)), 0)
 }

@@ -66,6 +66,20 @@ function schemaGiven(tool: string, parameters: StandardSchema): Record<string, u
   }
 }
 
+/** May throw, or reject, as the schema does. */
+export async function validated(schema: StandardSchema, value: unknown): Promise<SchemaResult<unknown>> {
+  const standard = schema['~standard']
+  const whole: unknown = Reflect.get(schema, 'safeParseAsync')
+  if (standard.vendor !== 'zod' || typeof whole !== 'function') return await standard.validate(value)
+  // zod's `validate` first tries without promises: it runs an asynchronous refinement twice, and where the first one rejects nobody holds its promise.
+  const result: { success: true; data: unknown } | { success: false; error: { issues: SchemaIssue[] } } = await Reflect.apply(
+    whole,
+    schema,
+    [value],
+  )
+  return result.success ? { value: result.data } : { issues: result.error.issues }
+}
+
 /** "amount: Invalid input: expected number; reason: …" */
 export function issuesText(issues: readonly SchemaIssue[]): string {
   return issues

@@ -13,7 +13,15 @@ import { spanOutcome } from './outcome.ts'
 import { claimCall, serveCall } from './pairing.ts'
 import type { Recorder } from './recorder.ts'
 import type { SeamToolCall } from './seam.ts'
-import { type ArgumentsOf, inputJsonSchema, isStandardSchema, issuesText, type JsonSchema, type StandardSchema } from './standard-schema.ts'
+import {
+  type ArgumentsOf,
+  inputJsonSchema,
+  isStandardSchema,
+  issuesText,
+  type JsonSchema,
+  type StandardSchema,
+  validated,
+} from './standard-schema.ts'
 import { readToolCall, type ToolAnswer, type ToolCallLike } from './tool-call.ts'
 
 /** What `hg.tool` is told. */
@@ -59,7 +67,6 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
     effect,
     fresh: types.isAsyncFunction(execute),
     ...(captureContent === undefined ? {} : { captureContent }),
-    ...(isStandardSchema(parameters) ? { checked: (args) => checkedNow(parameters, args) } : {}),
   }
   const recorded = (args: ArgumentsOf<Parameters>, ...context: Context): Result => {
     if (recorder === undefined) return execute(args, ...context)
@@ -122,7 +129,7 @@ function contentOf(result: unknown): string {
 async function check(parameters: StandardSchema | JsonSchema, value: Json | undefined): Promise<{ args: unknown } | { problem: string }> {
   if (!isStandardSchema(parameters)) return { args: value }
   try {
-    const result = await parameters['~standard'].validate(value)
+    const result = await validated(parameters, value)
     return result.issues === undefined ? { args: result.value } : { problem: issuesText(result.issues) }
   } catch (error) {
     // A refinement of the product's that throws says as much as one that refuses.
@@ -134,7 +141,6 @@ interface ToolIdentity {
   name: string
   effect: Effect
   captureContent?: boolean
-  checked?: (args: Json) => unknown
   /** Whether what it gives is a promise of its own. */
   fresh: boolean
 }
@@ -142,17 +148,6 @@ interface ToolIdentity {
 function frameFor({ captureContent }: { captureContent?: boolean }): Frame | undefined {
   const frame = currentFrame()
   return captureContent === undefined ? frame : { ...frame, agents: frame?.agents ?? [], captureContent }
-}
-
-/** What the schema gives, where it answers at once. */
-function checkedNow(schema: StandardSchema, args: Json): unknown {
-  const result = schema['~standard'].validate(args)
-  if (result instanceof Promise) {
-    // It is asked beside the product: what it says later is nobody's.
-    result.catch(() => undefined)
-    return undefined
-  }
-  return result.issues === undefined ? result.value : undefined
 }
 
 /** `written`: the model's arguments where they are known; else they are looked up in its last message. */
@@ -168,7 +163,7 @@ function run<Result>(
   const begun = recorder.guard(
     () => ({
       span: begin(recorder, frame, tool),
-      claim: { ...claimCall(frame, tool.name, callId, written ?? args), ...(tool.checked === undefined ? {} : { checked: tool.checked }) },
+      claim: claimCall(frame, tool.name, callId, written ?? args),
     }),
     undefined,
   )

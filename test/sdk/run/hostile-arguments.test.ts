@@ -1,17 +1,9 @@
 // Whatever the SDK's own functions are given, the product's functions inside run, once, and what they give or throw arrives.
-import { homeground } from '@homeground/sdk'
-import { MemoryExporter } from '@homeground/sdk/testing'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { recorded } from '../recorded.ts'
 
 function setUp() {
-  const exporter = new MemoryExporter()
-  const hg = homeground({ project: 'test', exporter })
-  closing.push(() => hg.shutdown())
+  const { hg, exporter } = recorded()
   const warnings: string[] = []
   const listen = (warning: Error): void => void warnings.push(warning.message)
   process.on('warning', listen)

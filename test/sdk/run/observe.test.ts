@@ -1,18 +1,11 @@
 // What an agent or a tool gives belongs to the product: it gets that very object, as lazy as it was, and the span ends as the product's use of it ends.
-import { homeground } from '@homeground/sdk'
-import { MemoryExporter, startModelServer } from '@homeground/sdk/testing'
+import { startModelServer } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
-import { afterEach, describe, expect, it } from 'vitest'
-
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { recorded } from '../recorded.ts'
 
 function setUp() {
-  const exporter = new MemoryExporter()
-  const hg = homeground({ project: 'test', exporter })
-  closing.push(() => hg.shutdown())
+  const { hg, exporter } = recorded()
   /** The agent's spans, put together now. */
   const agents = async () => {
     await hg.flush()
@@ -30,7 +23,7 @@ function setUp() {
 
 async function openai() {
   const server = await startModelServer({ policy: () => 'two words' })
-  closing.push(() => server.close())
+  onTestFinished(() => server.close())
   return new OpenAI({ baseURL: server.url, apiKey: 'k', maxRetries: 0 })
 }
 

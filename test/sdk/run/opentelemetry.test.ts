@@ -2,11 +2,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { homeground } from '@homeground/sdk'
-import { MemoryExporter, startModelServer } from '@homeground/sdk/testing'
+import { startModelServer } from '@homeground/sdk/testing'
 import { context, propagation, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { recorded } from '../recorded.ts'
 
 const messages = [{ role: 'user' as const, content: 'a secret prompt' }]
 const closing: (() => Promise<unknown>)[] = []
@@ -27,19 +28,12 @@ async function host(options: { sampler?: TraceIdRatioBasedSampler } = {}) {
   return { exporter, server, tracer: trace.getTracer('host') }
 }
 
-function guest(options: Partial<Parameters<typeof homeground>[0]> = {}) {
-  const exporter = new MemoryExporter()
-  const hg = homeground({ project: 'test', exporter, ...options })
-  closing.push(() => hg.shutdown())
-  return { hg, exporter }
-}
-
 const connect = (url: string) => new OpenAI({ baseURL: url, apiKey: 'k', maxRetries: 0 })
 
 describe('beside the host’s OpenTelemetry', () => {
   it('spans carry the host’s trace and parent, and the host’s exporters see none of them', async () => {
     const { exporter: hostExporter, server, tracer } = await host()
-    const { hg, exporter } = guest()
+    const { hg, exporter } = recorded()
     const client = hg.wrap(connect(server.url))
     const ids = await tracer.startActiveSpan('request', async (span) => {
       await hg.agent('a', async () => {
@@ -69,7 +63,7 @@ describe('beside the host’s OpenTelemetry', () => {
       delete process.env['OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT']
     })
     const { server, tracer } = await host({ sampler: new TraceIdRatioBasedSampler(0) })
-    const { hg, exporter } = guest()
+    const { hg, exporter } = recorded()
     await tracer.startActiveSpan(
       'request',
       async () => await hg.wrap(connect(server.url)).chat.completions.create({ model: 'm', messages }),
@@ -79,14 +73,14 @@ describe('beside the host’s OpenTelemetry', () => {
   })
 
   it('registers nothing global', async () => {
-    const { hg } = guest()
+    const { hg } = recorded()
     await hg.agent('a', async () => expect(trace.getActiveSpan()).toBeUndefined())()
     expect(trace.getTracerProvider().getTracer('x').startSpan('y').isRecording()).toBe(false)
   })
 
   it('provider: host makes the host’s spans too, nested among its own, and obeys its sampling', async () => {
     const { exporter: hostExporter, server, tracer } = await host()
-    const { hg, exporter } = guest({ provider: 'host' })
+    const { hg, exporter } = recorded({ provider: 'host' })
     const client = hg.wrap(connect(server.url))
     await tracer.startActiveSpan('request', async (span) => {
       await hg.agent('a', async () => {
@@ -113,7 +107,7 @@ describe('beside the host’s OpenTelemetry', () => {
 
   it('provider: host records nothing that the host’s sampler leaves out', async () => {
     const { server, tracer } = await host({ sampler: new TraceIdRatioBasedSampler(0) })
-    const { hg, exporter } = guest({ provider: 'host' })
+    const { hg, exporter } = recorded({ provider: 'host' })
     await tracer.startActiveSpan(
       'request',
       async () => await hg.wrap(connect(server.url)).chat.completions.create({ model: 'm', messages }),
@@ -126,7 +120,7 @@ describe('beside the host’s OpenTelemetry', () => {
 
 describe('the context of a run', () => {
   it('survives timers, emitters, generators and streams, and leaves the host’s AsyncLocalStorage alone', async () => {
-    const { hg } = guest()
+    const { hg } = recorded()
     const hosts = new AsyncLocalStorage<string>()
     const seen = await hosts.run('mine', () =>
       hg.agent('a', async () => {
@@ -150,7 +144,7 @@ describe('the context of a run', () => {
   })
 
   it('samples whole episodes: all spans of a trace or none', async () => {
-    const { hg, exporter } = guest({ sample: 0.5 })
+    const { hg, exporter } = recorded({ sample: 0.5 })
     const tool = hg.tool({ name: 't', parameters: {}, execute: async () => 1 })
     for (let n = 0; n < 60; n += 1) await hg.agent('a', async () => await tool.execute({}))()
     await hg.flush()
@@ -172,7 +166,7 @@ describe('the context of a run', () => {
 
   it('hands each delivery to waitUntil, one at a time', async () => {
     const waits: Promise<unknown>[] = []
-    const { hg, exporter } = guest({ waitUntil: (work) => void waits.push(work) })
+    const { hg, exporter } = recorded({ waitUntil: (work) => void waits.push(work) })
     await hg.agent('a', async () => 1)()
     await expect.poll(() => waits.length).toBe(1)
     expect(await waits[0]).toBe(true)
@@ -182,7 +176,7 @@ describe('the context of a run', () => {
   it('records no content where it is switched off, for all, an agent or by OpenTelemetry’s variable', async () => {
     const secret = (spans: readonly object[]) =>
       JSON.stringify(spans, (_, value) => (typeof value === 'bigint' ? Number(value) : value)).includes('secret')
-    const run = async ({ hg, exporter }: ReturnType<typeof guest>, options = {}) => {
+    const run = async ({ hg, exporter }: ReturnType<typeof recorded>, options = {}) => {
       const { server } = await host()
       const tool = hg.tool({ name: 't', parameters: {}, execute: async () => 'secret' })
       const client = hg.wrap(connect(server.url))
@@ -198,17 +192,17 @@ describe('the context of a run', () => {
       expect(exporter.spans).toHaveLength(3)
       return secret(exporter.spans)
     }
-    expect(await run(guest())).toBe(true)
-    expect(await run(guest({ captureContent: false }))).toBe(false)
-    expect(await run(guest(), { captureContent: false })).toBe(false)
+    expect(await run(recorded())).toBe(true)
+    expect(await run(recorded({ captureContent: false }))).toBe(false)
+    expect(await run(recorded(), { captureContent: false })).toBe(false)
     process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = 'NO_CONTENT'
-    const quiet = guest()
+    const quiet = recorded()
     delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']
     expect(await run(quiet)).toBe(false)
   })
 
   it('without content errors go without their messages, and prompts under test as digests', async () => {
-    const { hg, exporter } = guest({ captureContent: false })
+    const { hg, exporter } = recorded({ captureContent: false })
     const failing = hg.agent('a', async () => {
       hg.variant('prompt', `secret ${'x'.repeat(80)}`)
       hg.variant('tone', 'brief')
@@ -232,7 +226,7 @@ describe('the context of a run', () => {
     ...['false', '0', 'off', 'no', 'NO_CONTENT', 'event_only', 'whatever'].map((word) => ({ word, records: false })),
   ])('OpenTelemetry’s variable set to "$word" means $records: what is not known is a no', async ({ word, records }) => {
     process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = word
-    const { hg, exporter } = guest()
+    const { hg, exporter } = recorded()
     delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']
     await hg.agent('a', async (_: string) => 1)('secret')
     await hg.flush()
@@ -242,7 +236,7 @@ describe('the context of a run', () => {
   it('no span ends before it began where the wall clock is set back', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
-    const { hg, exporter } = guest()
+    const { hg, exporter } = recorded()
     await hg.agent('a', async () => vi.setSystemTime(0))()
     await hg.flush()
     const [span] = exporter.spans

@@ -1,19 +1,12 @@
 // What a tool is given and answers is whole, however long: what bounds the recording bounds nothing else.
 import { homeground } from '@homeground/sdk'
 import { type Seam, withSeam } from '@homeground/sdk/seam'
-import { MemoryExporter } from '@homeground/sdk/testing'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
-
-const closing: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
+import { describe, expect, it } from 'vitest'
+import { recorded } from '../recorded.ts'
 
 function setUp(execute: (args: Record<string, unknown>) => unknown) {
-  const exporter = new MemoryExporter()
-  const hg = homeground({ project: 'test', exporter })
-  closing.push(() => hg.shutdown())
+  const { hg, exporter } = recorded()
   hg.tool({ name: 't', parameters: { type: 'object' }, execute })
   return { hg, exporter }
 }

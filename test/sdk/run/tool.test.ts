@@ -1,13 +1,9 @@
-import { homeground } from '@homeground/sdk'
-import { MemoryExporter } from '@homeground/sdk/testing'
-import { describe, expect, it } from 'vitest'
+import { startModelServer } from '@homeground/sdk/testing'
+import OpenAI from 'openai'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-
-function setUp() {
-  const exporter = new MemoryExporter()
-  const hg = homeground({ project: 'test', exporter })
-  return { exporter, hg, [Symbol.asyncDispose]: () => hg.shutdown() }
-}
+import { unhandledRejections } from '../../support/unhandled-rejections.ts'
+import { recorded } from '../recorded.ts'
 
 describe('a tool call', () => {
   const fail = (): never => {
@@ -25,13 +21,13 @@ describe('a tool call', () => {
     ['a bigint in its arguments', { name: 'echo', arguments: { a: 10n } }, '{"a":"10"}'],
     ['arguments whose toJSON throws', { name: 'echo', arguments: { toJSON: () => fail() } }, '[unreadable: Error]'],
   ])('of %s is answered, never rejected', async (_, call, content) => {
-    await using t = setUp()
+    const t = recorded()
     t.hg.tool({ name: 'echo', parameters: { type: 'object' }, execute: async (args) => args })
     expect((await Reflect.apply(t.hg.callTool, t.hg, [call])).content).toBe(content)
   })
 
   it('whose function throws a proxy that was revoked is an error for the model', async () => {
-    await using t = setUp()
+    const t = recorded()
     t.hg.tool({
       name: 'odd',
       parameters: { type: 'object' },
@@ -45,7 +41,7 @@ describe('a tool call', () => {
   })
 
   it('with arguments of 40 MB runs with all of them, and is recorded within a bound', async () => {
-    await using t = setUp()
+    const t = recorded()
     let got = 0
     t.hg.tool({
       name: 'big',
@@ -66,13 +62,56 @@ describe('a tool call', () => {
   })
 })
 
+describe('a schema whose check looks into a database that is away', () => {
+  const checked = () => {
+    const seen: string[] = []
+    const order = z.string().refine(async (value) => {
+      seen.push(value)
+      throw new Error('the database is away')
+    })
+    return { seen, parameters: z.object({ order, currency: z.string().default('EUR') }) }
+  }
+
+  it('is asked once by callTool, and its error is the model’s, nobody else’s', async () => {
+    const { hg } = recorded()
+    const { seen, parameters } = checked()
+    hg.tool({ name: 'refund', parameters, execute: async () => 'done' })
+    const answers: unknown[] = []
+    const call = { id: 'c1', name: 'refund', arguments: '{"order":"1"}' }
+    expect(await unhandledRejections(async () => answers.push(await hg.callTool(call)))).toEqual([])
+    expect([answers, seen]).toEqual([
+      [{ callId: 'c1', name: 'refund', content: 'Error: invalid arguments for refund: the database is away', isError: true }],
+      ['1'],
+    ])
+  })
+
+  it('is not asked where the product calls the function, which finds its call of the model’s all the same', async () => {
+    const { hg, exporter } = recorded()
+    const calls = ['1', '2'].map((order) => ({ id: `c${order}`, name: 'refund', arguments: { order } }))
+    const server = await startModelServer({ script: [{ toolCalls: calls }] })
+    onTestFinished(() => server.close())
+    const client = hg.wrap(new OpenAI({ baseURL: server.url, apiKey: 'k', maxRetries: 0 }))
+    const { seen, parameters } = checked()
+    const tool = hg.tool({ name: 'refund', parameters, execute: async ({ order }) => order })
+    const agent = hg.agent('a', async () => {
+      await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+      await tool.execute({ order: '2', currency: 'EUR' })
+      await tool.execute({ order: '1', currency: 'EUR' })
+    })
+    expect(await unhandledRejections(agent)).toEqual([])
+    await hg.flush()
+    const served = exporter.spans.filter(({ name }) => name.startsWith('execute_tool'))
+    expect([seen, served.map(({ attributes: a }) => a['gen_ai.tool.call.id'])]).toEqual([[], ['c2', 'c1']])
+  })
+})
+
 describe('parameters that can give no JSON Schema', () => {
   it.each<[string, unknown, RegExp]>([
     ['a date', z.object({ at: z.date() }), /tool late: its schema cannot give a JSON Schema: Date/],
     ['null', null, /tool late: its schema cannot give a JSON Schema/],
     ['a number', 5, /tool late: its schema cannot give a JSON Schema/],
   ])('%s: are refused with the tool’s name, a code and what to do', async (_, parameters, message) => {
-    await using t = setUp()
+    const t = recorded()
     const make = (): unknown => Reflect.apply(t.hg.tool, t.hg, [{ name: 'late', parameters, execute: async () => 1 }])
     expect(make).toThrow(message)
     expect(make).toThrow(expect.objectContaining({ code: 'invalid-argument', hint: expect.any(String) }))
