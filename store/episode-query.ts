@@ -29,9 +29,20 @@ export function traceConditions(query: EpisodeQuery): { sql: string; parameters:
     const name = bind(query.feedback.name)
     conditions.push(`trace_id IN (SELECT trace_id FROM feedback WHERE project = {project:String} AND name = {${name}:String})`)
   }
-  if (query.from !== undefined) conditions.push(`day >= toDate(parseDateTime64BestEffort({${bind(query.from)}:String}, 3, 'UTC'))`)
-  if (query.to !== undefined) conditions.push(`day <= toDate(parseDateTime64BestEffort({${bind(query.to)}:String}, 3, 'UTC'))`)
+  for (const [time, compares] of [
+    [query.from, '>='],
+    [query.to, '<='],
+  ] as const) {
+    const day = dayOf(time)
+    if (day !== undefined) conditions.push(`day ${compares} {${bind(day)}:Date}`)
+  }
   return { sql: conditions.join(' AND '), parameters }
+}
+
+/** Undefined where there is no time, or none that ClickHouse's Date can say (1970 to June 2149): 9999 would be read as a day of the past. The exact test comes later. */
+function dayOf(time: string | undefined): string | undefined {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
+  return ms >= 0 && ms < Date.UTC(2149, 5, 6) ? new Date(ms).toISOString().slice(0, 10) : undefined
 }
 
 /** Whether the episode is what the query asks for. */

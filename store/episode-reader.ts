@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts'
 import { matchesQuery, traceConditions } from './episode-query.ts'
 import { readFeedbackRow, selectFeedbackColumns } from './feedback-columns.ts'
 import { readSpanRow, selectSpanColumns } from './span-columns.ts'
+import { traceIdChunks } from './trace-id-chunks.ts'
 import type { EpisodeQuery } from './types.ts'
 
 /** Trace ids fetched at a time, and traces whose bodies are in memory at a time. */
@@ -50,14 +51,17 @@ export async function readSpans(connection: Connection, project: string, traceId
   const rows: SpanRow[] = []
   // PREWHERE, on columns of the key alone: parts that hold none of the traces are not asked for their bodies, and all versions of a row are kept or dropped together.
   const sql = `SELECT ${selectSpanColumns} FROM spans FINAL PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)} ORDER BY spans.start_time, span_id`
-  for await (const row of connection.stream(sql, { project, traces: traceIds })) rows.push(readSpanRow(row))
-  return rows
+  for (const traces of traceIdChunks(traceIds))
+    for await (const row of connection.stream(sql, { project, traces })) rows.push(readSpanRow(row))
+  return rows.sort((a, b) => Number(a.startTimeUnixNano - b.startTimeUnixNano) || (a.spanId < b.spanId ? -1 : a.spanId > b.spanId ? 1 : 0))
 }
 
 /** Feedback about these traces, by time. */
 export async function readFeedback(connection: Connection, project: string, traceIds: readonly string[]): Promise<FeedbackRow[]> {
   const sql = `SELECT ${selectFeedbackColumns} FROM feedback FINAL WHERE project = {project:String} AND trace_id IN {traces:Array(String)} ORDER BY feedback.at, trace_id, step_id, name, source`
-  return (await connection.rows(sql, { project, traces: traceIds })).map(readFeedbackRow)
+  const rows: FeedbackRow[] = []
+  for (const traces of traceIdChunks(traceIds)) rows.push(...(await connection.rows(sql, { project, traces })).map(readFeedbackRow))
+  return rows.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 
 interface FoundTrace {

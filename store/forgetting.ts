@@ -51,17 +51,22 @@ export async function erase(connection: Connection, what: Erasure): Promise<Eras
 export async function setRetention(connection: Connection, project: string, days: number | undefined): Promise<void> {
   await connection.command('INSERT INTO retention (project, days) SELECT {project:String}, {days:UInt32}', { project, days: days ?? 0 })
   const rules = await retentions(connection)
-  for (const [table, time, always] of [
-    ['spans', 'toDateTime(start_time)', [recompression]],
-    ['span_heads', 'toDateTime(intDiv(start_ms, 1000))', []],
-    ['feedback', 'toDateTime(at)', []],
-    ['trace_days', 'day', []],
+  for (const [table, seconds, always] of [
+    ['spans', 'intDiv(toUnixTimestamp64Milli(start_time), 1000)', [recompression]],
+    ['span_heads', 'intDiv(start_ms, 1000)', []],
+    ['feedback', 'intDiv(toUnixTimestamp64Milli(at), 1000)', []],
+    ['trace_days', 'toInt64(day) * 86400', []],
   ] as const) {
-    const rows = rules.map((rule) => `${time} + toIntervalDay(${rule.days}) DELETE WHERE project = ${literal(rule.project)}`)
+    const rows = rules.map((rule) => `${endOf(seconds, rule.days)} DELETE WHERE project = ${literal(rule.project)}`)
     const clauses = [...always, ...rows]
     if (clauses.length > 0) await connection.command(`${alterTable(table, connection.place)} MODIFY TTL ${clauses.join(', ')}`)
     else if (await hasTtl(connection, table)) await connection.command(`${alterTable(table, connection.place)} REMOVE TTL`)
   }
+}
+
+/** A DateTime ends in 2106, and one that goes on beyond begins anew in 1970: a row that is to stay for 100 years would go at once. ClickHouse takes 0 for never. */
+function endOf(seconds: string, days: number): string {
+  return `toDateTime(greatest(1, least(${seconds} + ${days * 86_400}, 4294967295)))`
 }
 
 /** Of migration 3: a new TTL takes the place of the whole old one. */

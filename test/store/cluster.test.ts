@@ -129,14 +129,14 @@ describe.skipIf(engineIsMissing)('a store on two shards', { timeout: 180_000 }, 
             table,
             await cluster.sql(
               shard,
-              `SELECT create_table_query LIKE '%toIntervalDay(30) WHERE project = ''shop''%' FROM system.tables WHERE database = 'homeground' AND name = '${table}'`,
+              `SELECT create_table_query LIKE '%+ 2592000% WHERE project = ''shop''%' FROM system.tables WHERE database = 'homeground' AND name = '${table}'`,
             ),
           ]).toEqual([table, '1'])
       await store.setRetention('shop', undefined)
       expect(
         await cluster.sql(
           1,
-          "SELECT create_table_query LIKE '%toIntervalDay(30)%' FROM system.tables WHERE database = 'homeground' AND name = 'feedback_local'",
+          "SELECT create_table_query LIKE '%+ 2592000%' FROM system.tables WHERE database = 'homeground' AND name = 'feedback_local'",
         ),
       ).toBe('0')
     } finally {

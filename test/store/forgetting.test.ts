@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { readEngineAddress, type Store } from '../../store/index.ts'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
 import { spanId, spanRow, traceId } from '../support/span-rows.ts'
+import { until } from '../support/until.ts'
 
 describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, () => {
   const engine = useEngine()
@@ -13,7 +14,11 @@ describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, 
   async function query(sql: string): Promise<unknown[]> {
     const address = readEngineAddress(`${engine.folder}/engine`)
     const headers = { 'X-ClickHouse-User': address?.user ?? '', 'X-ClickHouse-Key': address?.password ?? '' }
-    const response = await fetch(`${address?.url}/?database=forgetting`, { method: 'POST', headers, body: `${sql} FORMAT JSONEachRow` })
+    const response = await fetch(`${address?.url}/?database=forgetting`, {
+      method: 'POST',
+      headers,
+      body: sql.startsWith('SELECT') ? `${sql} FORMAT JSONEachRow` : sql,
+    })
     const text = await response.text()
     if (!response.ok) throw new Error(text)
     return text
@@ -79,6 +84,32 @@ describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, 
     // The other half of the table's TTL stays whatever is kept: without it no body would ever be stored in the long window.
     const made = await query("SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = 'spans'")
     expect(JSON.stringify(made)).toContain('RECOMPRESS CODEC(ZSTD(3, 24))')
+  })
+
+  test('keeps rows for a hundred years where it is told to, those of clocks that are ahead too, and none that are older', async () => {
+    const year = 31_557_600_000_000_000n
+    const at = (n: number, start: bigint) =>
+      spanRow({ project: 'archive', traceId: traceId(n), startTimeUnixNano: start, endTimeUnixNano: start + 1n })
+    await store.insertSpans([at(70, 57n * year), at(71, 270n * year), at(72, -65n * year)])
+    const said = { project: 'archive', traceId: traceId(70), stepId: '', name: 'thumb', value: true, comment: '', source: 'user' }
+    await store.insertFeedback([{ ...said, at: '2026-12-01T00:00:00.000Z' }])
+    for (const days of [36_500, 99_999]) {
+      await store.setRetention('archive', days)
+      await until(
+        async () => (await query('SELECT 1 FROM system.mutations WHERE NOT is_done')).length === 0,
+        () => 'the rule is not applied yet',
+        60_000,
+      )
+      const kept: Record<string, unknown[]> = {}
+      for (const table of ['spans', 'span_heads', 'trace_days', 'feedback']) {
+        await query(`OPTIMIZE TABLE ${table} FINAL`)
+        kept[table] = await query(`SELECT trace_id FROM ${table} WHERE project = 'archive' ORDER BY trace_id`)
+      }
+      const [now, ahead, old] = [70, 71, 72].map((n) => ({ trace_id: traceId(n) }))
+      // A Date knows nothing before 1970: that day is a day of the future.
+      expect(kept, String(days)).toEqual({ spans: [now, ahead], span_heads: [now, ahead], trace_days: [now, ahead, old], feedback: [now] })
+    }
+    await store.setRetention('archive', undefined)
   })
 
   test('answers the usual questions by views: cost, latency, tool errors, bad feedback, and spans in the shape others read', async () => {

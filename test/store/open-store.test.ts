@@ -250,6 +250,38 @@ describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
     ])
   })
 
+  test('finds episodes from and to any time that can be written, also where a Date of ClickHouse cannot say it', async () => {
+    const ends = ['1905-01-01', '1970-01-01', '2026-12-03', '2120-01-01', '2240-01-01'].map((day) => `${day}T00:00:00.000Z`)
+    await store.insertSpans(
+      ends.map((at, n) => {
+        const startTimeUnixNano = BigInt(Date.parse(at)) * 1_000_000n
+        return spanRow({ project: 'ages', traceId: traceId(900 + n), startTimeUnixNano, endTimeUnixNano: startTimeUnixNano + second })
+      }),
+    )
+    const both = async (query: { from?: string; to?: string }) => {
+      const whole: string[] = []
+      for await (const { startedAt } of store.episodes({ project: 'ages', ...query })) whole.push(startedAt)
+      expect((await store.traces({ project: 'ages', ...query })).map(({ startedAt }) => startedAt)).toEqual(whole.toReversed())
+      return whole
+    }
+    expect(await both({ from: '1900-01-01T00:00:00Z' })).toEqual(ends)
+    expect(await both({ to: '9999-12-31T00:00:00Z' })).toEqual(ends)
+    expect(await both({ from: '2026-01-01T00:00:00Z', to: '2200-01-01T00:00:00+02:00' })).toEqual(ends.slice(2, 4))
+    expect(await both({ from: '2200-01-01T00:00:00Z' })).toEqual(ends.slice(4))
+  })
+
+  test('gives the rows and feedback of more traces than one statement takes, in order', async () => {
+    const ids = Array.from({ length: 5_000 }, (_, n) => traceId(10_000 + n))
+    const some = [...ids.entries()].filter(([n]) => n % 1_000 === 0)
+    // The later a trace stands in the list, the earlier it was.
+    await store.insertSpans(some.map(([n, id]) => spanRow({ project: 'many', traceId: id, startTimeUnixNano: noon - BigInt(n) * second })))
+    const said = { project: 'many', stepId: '', name: 'thumb', value: true, comment: '', source: 'user' }
+    await store.insertFeedback(some.map(([n, id]) => ({ ...said, traceId: id, at: new Date(1_764_590_400_000 - n).toISOString() })))
+    const newestLast = some.map(([, id]) => id).toReversed()
+    expect((await store.spans('many', ids)).map((row) => row.traceId)).toEqual(newestLast)
+    expect((await store.feedback('many', ids)).map((row) => row.traceId)).toEqual(newestLast)
+  })
+
   test('shows no project the rows of another', async () => {
     await store.insertSpans([
       spanRow({ project: 'mine', traceId: traceId(20) }),
