@@ -1,12 +1,11 @@
 // `homeground loop loop.json`: the whole loop as one command; resumable, with a dry run and, by `--every`, a schedule. Exit 1 where nothing was promoted.
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseInput, readJsonFile } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { type LoopFile, type LoopResult, LoopState, loopFileSchema, planIteration, runLoop, runOnSchedule } from '../tune/loop/index.ts'
 import { checkLoop } from './check-loop.ts'
+import { runLoopStep } from './loop-step.ts'
 import { durationOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
 import { homegroundFolder } from './run-folder-option.ts'
@@ -44,7 +43,7 @@ export function register(program: Command): void {
         runLoop(loop, {
           folder,
           signal,
-          homeground: (given) => homeground(given, options.folder, signal),
+          homeground: (given) => runLoopStep(given, { folder: options.folder, signal }),
           onStep: (step, iteration, given) => process.stderr.write(`[${iteration}] ${step}: homeground ${inert(given.join(' '))}\n`),
         })
       const result =
@@ -59,26 +58,6 @@ function readLoop(file: string): LoopFile {
   const hint = 'docs/tune.md shows a loop.json'
   const value = readJsonFile(file, { missing: `there is no ${inert(file)}`, missingHint: hint, broken: hint, code: 'invalid-settings' })
   return parseInput(loopFileSchema, value, { place: file, what: 'a loop', code: 'invalid-settings', hint })
-}
-
-/** Its errors and progress go to our stderr as they come. */
-function homeground(given: readonly string[], folder: string | undefined, signal: AbortSignal): Promise<{ code: number; stdout: string }> {
-  const main = fileURLToPath(new URL('./main.js', import.meta.url))
-  const environment = { ...process.env, ...(folder === undefined ? {} : { HOMEGROUND_FOLDER: folder }) }
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...given], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
-    const stop = (): void => void child.kill('SIGTERM')
-    signal.addEventListener('abort', stop, { once: true })
-    let stdout = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-    })
-    child.once('error', reject)
-    child.once('close', (code) => {
-      signal.removeEventListener('abort', stop)
-      resolve({ code: code ?? 3, stdout })
-    })
-  })
 }
 
 function planText(loop: LoopFile, folder: string, json: boolean): string {

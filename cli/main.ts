@@ -2,6 +2,7 @@
 // The command line: one file a command, no logic of its own. Exit 0 done, 1 the answer is no, 2 wrong use or settings, 3 it failed.
 import { Command, CommanderError } from 'commander'
 import { registerCommands } from './commands.ts'
+import { endWithLoop } from './loop-step.ts'
 import { exitCodeOf, printError } from './output.ts'
 import { version } from './version.ts'
 
@@ -21,6 +22,7 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+endWithLoop()
 try {
   await registerCommands(program, process.argv.slice(2))
   await program.parseAsync()

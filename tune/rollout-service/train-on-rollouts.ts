@@ -60,6 +60,12 @@ async function writeTasks(environment: Environment, output: string): Promise<str
   }
   makeFolder(output)
   const file = path.join(path.resolve(output), 'tasks.jsonl')
+  // The trainer would refuse it, and the file of the other run were lost.
+  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') !== lines.join('')) {
+    throw new HomegroundError('run-mismatch', `${output} holds a run on other tasks than those of ${environment.folder}`, {
+      hint: 'name another folder with --output, or delete this one to start over',
+    })
+  }
   fs.writeFileSync(file, lines.join(''))
   return file
 }

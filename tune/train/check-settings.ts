@@ -5,13 +5,19 @@ import path from 'node:path'
 import type { TrainSettings } from './train.ts'
 import { startTrainerProcess } from './trainer-process.ts'
 
-/** @throws HomegroundError invalid-settings with every fault */
-export async function checkSettings(settings: TrainSettings, { python }: { python: string }): Promise<void> {
+/** `processes`: how many are to train. @throws HomegroundError invalid-settings with every fault */
+export async function checkSettings(settings: TrainSettings, options: { python: string; processes?: number }): Promise<void> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-settings-'))
   const file = path.join(folder, 'settings.json')
   try {
     fs.writeFileSync(file, JSON.stringify(settings))
-    await startTrainerProcess({ python, given: ['check', file], log: path.join(folder, 'log.txt'), onEvent: () => {} }).ended
+    await startTrainerProcess({
+      python: options.python,
+      given: ['check', file],
+      log: path.join(folder, 'log.txt'),
+      variables: options.processes === undefined ? {} : { WORLD_SIZE: String(options.processes) },
+      onEvent: () => {},
+    }).ended
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }

@@ -2,6 +2,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
+import { releaseLock, takeLock } from '../../store/folder-lock.ts'
+import { checkSettings } from './check-settings.ts'
 import type { TrainerEvent, TrainingEnd } from './events.ts'
 import { type ModelFile, writeLineage } from './lineage.ts'
 import { startTrainerProcess } from './trainer-process.ts'
@@ -31,13 +33,27 @@ export interface TrainOptions {
   now?: () => Date
 }
 
-/** Resolves with the lineage of the model, which lies in `settings.output`. @throws HomegroundError invalid-settings, invalid-input, run-mismatch, training-failed */
+/** Resolves with the lineage of the model, which lies in `settings.output`. @throws HomegroundError invalid-settings, invalid-input, run-mismatch, training-failed; invalid-argument: another process trains into that folder */
 export async function train(settings: TrainSettings, options: TrainOptions): Promise<ModelFile> {
   const output = path.resolve(settings.output)
-  makeFolder(output)
-  const file = path.join(output, 'settings.json')
   const complete = { ...settings, output }
-  fs.writeFileSync(file, `${JSON.stringify(complete, null, 2)}\n`)
+  // What starts several processes loads torch first: a machine without the GPUs would be told of after half a minute, once for each.
+  if ((options.processes ?? 1) > 1) await checkSettings(complete, options)
+  makeFolder(output)
+  const lock = path.join(output, 'train.lock')
+  takeLock(lock, { place: output, busy: 'is training into it', hint: 'wait for it, stop it, or give another --output' })
+  try {
+    return await trainAlone(complete, options)
+  } finally {
+    releaseLock(lock)
+  }
+}
+
+async function trainAlone(settings: TrainSettings, options: TrainOptions): Promise<ModelFile> {
+  const { output } = settings
+  const file = path.join(output, 'settings.json')
+  const before = fs.existsSync(file) ? fs.readFileSync(file) : undefined
+  fs.writeFileSync(file, `${JSON.stringify(settings, null, 2)}\n`)
   let end: TrainingEnd | undefined
   const trainer = startTrainerProcess({
     python: options.python,
@@ -53,6 +69,10 @@ export async function train(settings: TrainSettings, options: TrainOptions): Pro
   options.signal?.addEventListener('abort', abort, { once: true })
   try {
     await trainer.ended
+  } catch (error) {
+    // A run that was refused leaves the settings of the one whose folder it is.
+    if (before !== undefined && HomegroundError.is(error) && error.code !== 'training-failed') fs.writeFileSync(file, before)
+    throw error
   } finally {
     options.signal?.removeEventListener('abort', abort)
   }
@@ -63,7 +83,7 @@ export async function train(settings: TrainSettings, options: TrainOptions): Pro
   }
   const model = await writeLineage({
     output,
-    settings: complete,
+    settings,
     end,
     environments: options.environments ?? [],
     homeground: options.homeground,

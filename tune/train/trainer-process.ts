@@ -21,6 +21,8 @@ export interface TrainerProcessOptions {
   log: string
   /** @default 1 More start through `accelerate launch`. */
   processes?: number
+  /** Over our own environment variables. */
+  variables?: Readonly<Record<string, string>>
   onEvent(event: TrainerEvent): void
 }
 
@@ -30,7 +32,7 @@ export function startTrainerProcess(options: TrainerProcessOptions): TrainerProc
   const log = fs.openSync(options.log, 'a')
   const logStart = fs.fstatSync(log).size
   const child = spawn(options.python, [...launch, 'homeground_tune', ...options.given], {
-    env: pythonVariables({ ...process.env, HOMEGROUND_FOLLOWED: '1' }),
+    env: pythonVariables({ ...process.env, ...options.variables, HOMEGROUND_FOLLOWED: '1' }),
     // Its stdin is held open by us and read by it to the end: that is how it learns that we are gone.
     stdio: ['pipe', 'pipe', log],
   })

@@ -52,6 +52,10 @@ describe('homeground tune grpo', () => {
     const tasks = fs.readFileSync(data.train[0], 'utf8').trim().split('\n')
     expect([tasks.length, tasks[0]]).toEqual([10, '{"task":"train-rat"}'])
     expect(read('out/model.json').environments).toEqual([{ name: 'wordle-mini', hash }])
+    fs.writeFileSync(path.join(folder, 'out', 'tasks.jsonl'), '{"task":"of another environment"}\n')
+    const other = homeground(fake, 'tune', 'grpo', '--environment', environment, '--model', 'base', '--output', 'out')
+    expect([other.status, other.stderr.includes('out holds a run on other tasks than those of')]).toEqual([2, true])
+    expect(read('out/tasks.jsonl')).toEqual({ task: 'of another environment' })
   })
 
   it('ends with 2 where there is no such environment, and leaves no folder behind', () => {

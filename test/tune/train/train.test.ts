@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashModel, type TrainerEvent, train } from '../../../tune/train/index.ts'
 import { projectRoot } from '../../support/project-files.ts'
+import { python, pythonIsMissing } from '../../support/python.ts'
 
 const fake = fileURLToPath(new URL('./fake-trainer.mjs', import.meta.url))
 const command = path.join(projectRoot, 'dist', 'cli', 'main.js')
@@ -116,6 +117,16 @@ describe('homeground tune sft', () => {
     expect([ended.status, JSON.parse(ended.stderr).error.code]).toEqual([2, code])
   })
 
+  it.skipIf(pythonIsMissing)('refuses more processes than there are GPUs before torch is loaded, and leaves no folder behind', () => {
+    const ended = spawnSync(process.execPath, [command, ...sft, '--gpus', '2'], {
+      cwd: folder,
+      env: { ...process.env, HOMEGROUND_PYTHON: python, CUDA_VISIBLE_DEVICES: '' },
+      encoding: 'utf8',
+    })
+    expect([ended.status, fs.existsSync(path.join(folder, 'out'))]).toEqual([2, false])
+    expect(ended.stderr).toContain('--gpus: expected one process for each GPU, found 2 processes, and no NVIDIA device on this machine')
+  })
+
   it('names the command that makes the Python environment where there is none', () => {
     const ended = spawnSync(process.execPath, [command, ...sft, '--folder', 'empty'], {
       cwd: folder,
@@ -125,18 +136,46 @@ describe('homeground tune sft', () => {
     expect([ended.status, ended.stderr.includes('homeground tune setup')]).toEqual([2, true])
   })
 
-  it('killed with -9, takes the trainer with it', async () => {
+  it('refused, leaves the settings of the run whose folder it is', () => {
+    expect(homeground(...sft).status).toBe(0)
+    const kept = ['settings.json', 'model.json'].map((name) => fs.readFileSync(path.join(folder, 'out', name), 'utf8'))
+    expect(homeground(...sft, '--set', 'act=refuse').status).toBe(2)
+    expect(['settings.json', 'model.json'].map((name) => fs.readFileSync(path.join(folder, 'out', name), 'utf8'))).toEqual(kept)
+  })
+
+  it('trains into a folder once at a time, and killed with -9, takes the trainer with it', async () => {
     const child = spawn(process.execPath, [command, ...sft, '--set', 'act=hang'], {
       cwd: folder,
       env: { ...process.env, HOMEGROUND_PYTHON: fake },
     })
-    const file = path.join(folder, 'out', 'pid')
-    await expect.poll(() => fs.existsSync(file) && fs.readFileSync(file, 'utf8') !== '', { timeout: 20_000 }).toBe(true)
-    const trainer = Number(fs.readFileSync(file, 'utf8'))
+    const trainer = await trainerOf(path.join(folder, 'out'))
+    const beside = homeground(...sft)
+    expect([beside.status, beside.stderr.includes(`process ${child.pid} is training into it`)]).toEqual([2, true])
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(trainer), { timeout: 20_000 }).toBe(false)
+    expect(homeground(...sft).status).toBe(0)
+  })
+
+  it('as a step of a loop that is killed with -9, ends with it', async () => {
+    const step = path.join(projectRoot, 'dist', 'cli', 'loop-step.js')
+    const program = `import { runLoopStep } from ${JSON.stringify(step)}
+      await runLoopStep(process.argv.slice(1), { folder: undefined, signal: new AbortController().signal })`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program, '--', ...sft, '--set', 'act=hang'], {
+      cwd: folder,
+      env: { ...process.env, HOMEGROUND_PYTHON: fake },
+    })
+    const trainer = await trainerOf(path.join(folder, 'out'))
     child.kill('SIGKILL')
     await expect.poll(() => isAlive(trainer), { timeout: 20_000 }).toBe(false)
   })
 })
+
+/** The process id that the stand-in writes once it hangs. */
+async function trainerOf(output: string): Promise<number> {
+  const file = path.join(output, 'pid')
+  await expect.poll(() => fs.existsSync(file) && fs.readFileSync(file, 'utf8') !== '', { timeout: 20_000 }).toBe(true)
+  return Number(fs.readFileSync(file, 'utf8'))
+}
 
 function isAlive(pid: number): boolean {
   try {
