@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from dataclasses import asdict
 from pathlib import Path
 
 from .events import Events
 from .faults import Fault, Refused
+from .model_files import read_object
 from .settings import Settings
 
 MARK = "complete.json"
+CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
 def mark_complete(folder: Path) -> None:
@@ -28,8 +31,8 @@ def mark_complete(folder: Path) -> None:
 
 def newest_whole(output: str, events: Events) -> Path | None:
     """The newest checkpoint that is whole. Torn ones are put aside with a warning; they would poison the run."""
-    found = sorted(Path(output).glob("checkpoint-*"), key=lambda folder: int(folder.name.split("-")[1]), reverse=True)
-    for folder in found:
+    numbered = {int(match[1]): folder for folder in Path(output).iterdir() if (match := CHECKPOINT.fullmatch(folder.name))}
+    for _, folder in sorted(numbered.items(), reverse=True):
         fault = torn(folder)
         if fault is None:
             return folder
@@ -42,7 +45,8 @@ def newest_whole(output: str, events: Events) -> Path | None:
 def torn(folder: Path) -> str | None:
     try:
         sizes = json.loads((folder / MARK).read_text("utf-8"))["files"]
-    except (OSError, ValueError, KeyError):
+        assert isinstance(sizes, dict)
+    except (OSError, ValueError, KeyError, TypeError, AssertionError):
         return f"no {MARK}: the run ended while it was written"
     for name, size in sizes.items():
         file = folder / name
@@ -53,12 +57,16 @@ def torn(folder: Path) -> str | None:
     return None
 
 
+# What a run writes or replaces.
+RESULTS = {"adapter", "model", "metrics.jsonl", "model.json", "README.md", "report.html", "result.json"}
+
+
 def claim_output(settings: Settings) -> None:
     """An output folder belongs to one run: the same settings go on in it, others are refused."""
     file = Path(settings.output) / "started.json"
     mine = fingerprint(settings)
     if file.is_file():
-        theirs = json.loads(file.read_text("utf-8"))
+        theirs = read_object(file, "name another folder, or delete this one to start over")
         changed = [name for name in mine if mine[name] != theirs.get(name)]
         if changed:
             raise Refused(
@@ -73,6 +81,10 @@ def claim_output(settings: Settings) -> None:
                 ],
             )
         return
+    others = sorted(each.name for each in Path(settings.output).iterdir() if each.name in RESULTS or CHECKPOINT.fullmatch(each.name))
+    if others:
+        found = f"{settings.output} with {', '.join(others)} of something else"
+        raise Refused("run-mismatch", [Fault("output", "an empty folder", found, "name another folder")])
     write_whole(file, json.dumps(mine))
 
 

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .control_tokens import START, mark, token_ids, unmark
 from .faults import FaultList
 from .rows import Row
 
 UNTRAINED = -100
+
+
+class CannotRender(Exception):
+    """The chat template refuses these messages, or is none."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,11 @@ def encode_rows(rows: list[Row], tokenizer, *, max_tokens: int, too_long: str) -
     faults = FaultList("invalid-input")
     result = Encoding()
     for row in rows:
-        encoded = encode_tokens(row, tokenizer, faults) if "input_ids" in row.value else encode_text(row, tokenizer, faults)
+        try:
+            encoded = encode_tokens(row, tokenizer, faults) if "input_ids" in row.value else encode_text(row, tokenizer, faults)
+        except CannotRender as error:
+            encoded = None
+            refuse_messages(row.place, error, faults)
         if encoded is not None:
             fit(encoded, result, faults, max_tokens=max_tokens, too_long=too_long)
         if len(faults.faults) >= 10:
@@ -51,6 +60,10 @@ def encode_rows(rows: list[Row], tokenizer, *, max_tokens: int, too_long: str) -
         faults.add("data.maxTokens", "at least one row that fits", longest, "raise data.maxTokens, or set data.tooLong to cut")
     faults.raise_if_any()
     return result
+
+
+def refuse_messages(place: str, error: CannotRender, faults: FaultList) -> None:
+    faults.add(place, "messages that the chat template takes", str(error), "mend or remove the row, or set model.chatTemplate")
 
 
 def fit(encoded: Encoded, result: Encoding, faults: FaultList, *, max_tokens: int, too_long: str) -> None:
@@ -94,7 +107,11 @@ def encode_text(row: Row, tokenizer, faults: FaultList) -> Encoded | None:
     ids: list[int] = []
     labels: list[int] = []
     for text, is_trained in pieces:
-        piece = tokenizer(text, add_special_tokens=False)["input_ids"]
+        try:
+            piece = token_ids(tokenizer, text)
+        except ValueError as error:
+            faults.add(row.place, "text that can be told from the model's control tokens", str(error), "remove the row")
+            return None
         ids += piece
         labels += piece if is_trained else [UNTRAINED] * len(piece)
     return Encoded(row.place, ids, labels)
@@ -134,9 +151,9 @@ def split_turns(messages, tools, first: int, tokenizer, place: str, faults: Faul
 
 
 def end_of_turn(text: str, start: int, tokenizer) -> int | None:
-    """Where the assistant's turn ends, its stop token included."""
+    """Where the assistant's turn ends, its stop token included: the template's own, not one that was spelt in the turn."""
     found = text.rfind(tokenizer.eos_token, start)
-    return None if found < 0 else found + len(tokenizer.eos_token)
+    return None if found < 0 or text[found - 1 : found] == START else found + len(tokenizer.eos_token)
 
 
 def encode_tokens(row: Row, tokenizer, faults: FaultList) -> Encoded | None:
@@ -156,7 +173,7 @@ def encode_tokens(row: Row, tokenizer, faults: FaultList) -> Encoded | None:
         return None
     if "messages" in row.value:
         said = tokenizer.decode(ids).rstrip()
-        expected = render(tokenizer, row.value["messages"], row.value.get("tools")).rstrip()
+        expected = unmark(render(tokenizer, row.value["messages"], row.value.get("tools"))).rstrip()
         if said != expected:
             at = next((i for i, (a, b) in enumerate(zip(said, expected, strict=False)) if a != b), min(len(said), len(expected)))
             found = f"{said[max(0, at - 20) : at + 30]!r} for {expected[max(0, at - 20) : at + 30]!r}"
@@ -171,7 +188,12 @@ def encode_tokens(row: Row, tokenizer, faults: FaultList) -> Encoded | None:
 
 
 def render(tokenizer, messages: list[dict], tools: list | None, *, generate: bool = False) -> str:
-    return tokenizer.apply_chat_template(messages, tools=wrap_tools(tools), tokenize=False, add_generation_prompt=generate)
+    """With marks where what was given spells a control token: for `token_ids`, or for people after `unmark`."""
+    messages, tools = mark(tokenizer, messages), mark(tokenizer, wrap_tools(tools))
+    try:
+        return tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=generate)
+    except Exception as error:  # templates raise whatever they like
+        raise CannotRender(f"{type(error).__name__}: {error}") from error
 
 
 def wrap_tools(tools: list | None) -> list | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .faults import Fault, Refused
+from .settings import Settings
 
 AGAIN = "fetch, convert or train it again"
 
@@ -20,20 +21,28 @@ class ModelShape:
     vocabulary: int
     # Sum of (rows + columns) of all linear layers: what one rank of LoRA costs.
     linear_edges: int
+    # Full names of modules with a matrix of weights.
+    modules: frozenset[str] = frozenset()
 
 
 def read_shape(folder: str) -> ModelShape:
     """Raises Refused where the folder's weights are torn or not in safetensors."""
     config = read_object(Path(folder) / "config.json")
+    if not isinstance(config.get("model_type"), str):
+        raise Refused("invalid-input", [Fault(f"{folder}/config.json model_type", "the name of an architecture", "none", AGAIN)])
+    check_whole(Path(folder))
     inner = config.get("text_config")
     config = {**config, **(inner if isinstance(inner, dict) else {})}
     parameters = edges = 0
+    modules: set[str] = set()
     for file in sorted(Path(folder).glob("*.safetensors")):
         for name, shape in read_tensor_shapes(file).items():
             size = 1
             for side in shape:
                 size *= side
             parameters += size
+            if len(shape) == 2 and name.endswith(".weight"):
+                modules.add(name.removesuffix(".weight"))
             if len(shape) == 2 and "embed" not in name and "lm_head" not in name:
                 edges += sum(shape)
     if parameters == 0:
@@ -46,7 +55,32 @@ def read_shape(folder: str) -> ModelShape:
         raise Refused(
             "invalid-settings", [Fault("model.base", "a tokenizer beside the weights", f"none in {folder}", "fetch the model whole")]
         )
-    return ModelShape(parameters, config.get("num_hidden_layers", 1), config.get("hidden_size", 1), config.get("vocab_size", 1), edges)
+    return ModelShape(
+        parameters, config.get("num_hidden_layers", 1), config.get("hidden_size", 1), config.get("vocab_size", 1), edges, frozenset(modules)
+    )
+
+
+def check_targets(settings: Settings, shape: ModelShape) -> None:
+    """Raises Refused for a name that no module bears: PEFT passes over it in silence as long as another fits."""
+    if settings.method != "lora" or settings.model.adapter is not None or settings.lora.targets == "all-linear":
+        return
+    names = [name.strip() for name in settings.lora.targets.split(",")]
+    known = {module.rsplit(".", 1)[-1] for module in shape.modules} | {"lm_head"}
+    wrong = [name for name in names if name not in known and not any(f".{module}".endswith(f".{name}") for module in shape.modules)]
+    if not shape.modules or not wrong:
+        return
+    expected = f"all-linear, or names out of {', '.join(sorted(known))}"
+    raise Refused("invalid-settings", [Fault("lora.targets", expected, ", ".join(map(repr, wrong)), "mend the name")])
+
+
+def check_whole(folder: Path) -> None:
+    """Raises Refused where a file of settings is torn, or a shard of the weights is missing."""
+    for file in sorted(folder.glob("*.json")):
+        value = read_json(file)
+        shards = value.get("weight_map") if isinstance(value, dict) and file.name.endswith(".safetensors.index.json") else None
+        for shard in sorted(set(shards.values())) if isinstance(shards, dict) else []:
+            if not (folder / str(shard)).is_file():
+                raise Refused("invalid-input", [Fault(f"{folder}/{shard}", "the weights that the index names", "no such file", AGAIN)])
 
 
 def check_adapter(folder: str) -> str:
@@ -64,17 +98,21 @@ def check_adapter(folder: str) -> str:
     return base
 
 
-def read_object(file: Path) -> dict:
+def read_object(file: Path, action: str = AGAIN) -> dict:
     """Raises Refused where the file is no JSON object."""
-    try:
-        value = json.loads(file.read_text("utf-8"))
-    except OSError as error:
-        raise Refused("invalid-input", [Fault(str(file), "a file that can be read", str(error), AGAIN)]) from None
-    except ValueError as error:
-        raise Refused("invalid-input", [Fault(str(file), "a JSON object", str(error), AGAIN)]) from None
+    value = read_json(file, action, "a JSON object")
     if not isinstance(value, dict):
-        raise Refused("invalid-input", [Fault(str(file), "a JSON object", type(value).__name__, AGAIN)])
+        raise Refused("invalid-input", [Fault(str(file), "a JSON object", type(value).__name__, action)])
     return value
+
+
+def read_json(file: Path, action: str = AGAIN, expected: str = "JSON") -> object:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise Refused("invalid-input", [Fault(str(file), "a file that can be read", str(error), action)]) from None
+    except ValueError as error:
+        raise Refused("invalid-input", [Fault(str(file), expected, str(error), action)]) from None
 
 
 def read_tensor_shapes(file: Path) -> dict[str, list[int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import re
 import types
@@ -88,11 +89,14 @@ def parse_value(kind: object, value: object, at: str, limits: dict, faults: Faul
 
 
 def check_limits(value: float, at: str, limits: dict, faults: FaultList) -> None:
+    if not math.isfinite(value):
+        faults.add(at, "a number", value, "give a number")
+        return
     rules = [("minimum", value < (limits.get("minimum") or 0), "at least"), ("above", value <= (limits.get("above") or 0), "above")]
     rules.append(("maximum", value > (limits.get("maximum") or 0), "at most"))
     for name, broken, words in rules:
         limit = limits.get(name)
-        if limit is not None and (broken or value != value):
+        if limit is not None and broken:
             faults.add(at, f"a number {words} {limit}", value, f"give a number {words} {limit}")
 
 
@@ -115,6 +119,7 @@ def check(settings: Settings, faults: FaultList) -> None:
     if settings.model.adapter is not None:
         check_folder("model.adapter", settings.model.adapter, "adapter_config.json", faults)
     check_template(settings.model.chat_template, faults)
+    check_output(settings, faults)
     for name, files in (("data.train", settings.data.train), ("data.validation", settings.data.validation)):
         for file in files:
             if not Path(file).is_file():
@@ -125,10 +130,6 @@ def check(settings: Settings, faults: FaultList) -> None:
     if settings.recipe != "grpo" and batch % (at_once * world_size()) != 0:
         devices = f" x {world_size()} devices" if world_size() > 1 else ""
         faults.add("optimizer.batchSize", f"a multiple of perDeviceBatch ({at_once}){devices}", batch, "change one of the two")
-    if settings.optimizer.max_steps is not None and settings.optimizer.max_steps < 1:
-        faults.add(
-            "optimizer.maxSteps", "a whole number of at least 1, or null", settings.optimizer.max_steps, "leave it out to train by epochs"
-        )
     if settings.model.quantization == "4bit":
         if settings.method == "full":
             faults.add("model.quantization", "none with method full", "4bit", "train an adapter (method lora), or load whole weights")
@@ -136,12 +137,21 @@ def check(settings: Settings, faults: FaultList) -> None:
             faults.add("model.quantization", "none without a CUDA GPU", "4bit", "leave it out on this machine")
     if settings.device == "cuda" and not cuda_in_sight():
         faults.add("device", "a CUDA GPU", "no NVIDIA device on this machine", "use device auto or cpu, or run it where a GPU is")
+    check_processes(faults)
     if settings.precision == "bf16" and (settings.device == "cpu" or not cuda_in_sight()):
         faults.add("precision", "fp32 (or auto) on a CPU", "bf16", "leave precision out: auto takes bf16 on CUDA")
     if settings.recipe == "distill":
         check_folder("distill.teacher", settings.distill.teacher, "config.json", faults)
     if settings.recipe == "grpo":
         check_rollouts(settings, faults)
+
+
+def check_processes(faults: FaultList) -> None:
+    """Two on one device, or on a CPU, would each take their half of the memory and be slower than one."""
+    here, gpus = int(os.environ.get("LOCAL_WORLD_SIZE", world_size())), gpus_in_sight()
+    if here > 1 and gpus is not None and here > gpus:
+        found = f"{here} processes, and {gpus or 'no'} NVIDIA device{'s' if gpus > 1 else ''} on this machine"
+        faults.add("--gpus", "one process for each GPU", found, f"give --gpus {gpus}" if gpus > 1 else "leave it out")
 
 
 def check_rollouts(settings: Settings, faults: FaultList) -> None:
@@ -179,6 +189,14 @@ def check_vllm(settings: Settings, faults: FaultList) -> None:
         faults.add(at, "transformers with several processes", "vllm", instead)
 
 
+def check_output(settings: Settings, faults: FaultList) -> None:
+    """What a run writes beside its adapter would replace a model's own README.md, for one."""
+    used = {"model.base": settings.model.base, "model.adapter": settings.model.adapter, "distill.teacher": settings.distill.teacher}
+    for name, folder in used.items():
+        if folder and Path(folder).resolve() == Path(settings.output).resolve():
+            faults.add("output", f"another folder than {name}", settings.output, "name one that is not there yet")
+
+
 def check_folder(at: str, folder: str, holds: str, faults: FaultList) -> None:
     if folder == "":
         faults.add(at, "a model folder", "nothing", "name it")
@@ -212,10 +230,18 @@ def trl_template_file(name: str) -> Path | None:
 
 def cuda_in_sight() -> bool:
     """Whether an NVIDIA device is there at all, without torch. Off Linux torch is asked later."""
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if hidden is not None and hidden in ("", "-1"):
-        return False
-    return os.name == "nt" or any(Path("/dev").glob("nvidia[0-9]*"))
+    return gpus_in_sight() != 0
+
+
+def gpus_in_sight() -> int | None:
+    """NVIDIA devices that this process may see; None where only torch could tell."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible in ("", "-1"):
+        return 0
+    if os.name == "nt":
+        return None
+    there = len(list(Path("/dev").glob("nvidia[0-9]*")))
+    return there if visible is None else min(there, len(visible.split(",")))
 
 
 def world_size() -> int:

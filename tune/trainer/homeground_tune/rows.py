@@ -53,7 +53,7 @@ def read_lines(file: str, faults: FaultList) -> Iterator[tuple[str, object]]:
                 if line.strip() == b"":
                     continue
                 try:
-                    yield f"{file}:{number}", json.loads(line.decode("utf-8"))
+                    yield f"{file}:{number}", json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
                 except ValueError as error:
                     faults.add(f"{file}:{number}", "one JSON object", str(error), "mend or remove the line")
                     if len(faults.faults) >= MOST_FAULTS:

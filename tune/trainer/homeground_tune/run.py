@@ -15,7 +15,7 @@ from pathlib import Path
 from .checkpoints import claim_output, newest_whole, write_whole
 from .events import Events
 from .faults import Failed
-from .model_files import check_adapter, read_shape
+from .model_files import check_adapter, check_targets, read_object, read_shape
 from .read_settings import read_settings
 from .rows import read_rows
 from .settings import Settings
@@ -29,14 +29,16 @@ def run(settings_file: str, events: Events) -> None:
     validation = read_rows(settings.data.validation, settings.recipe) if settings.data.validation else []
     for folder in (settings.model.base, settings.distill.teacher if settings.recipe == "distill" else ""):
         if folder and Path(folder).is_dir():
-            read_shape(folder)
+            shape = read_shape(folder)
+            if folder == settings.model.base:
+                check_targets(settings, shape)
     if settings.model.adapter is not None:
         check_adapter(settings.model.adapter)
     Path(settings.output).mkdir(parents=True, exist_ok=True)
     claim_output(settings)
     events.open(settings.output)
     if (Path(settings.output) / "result.json").is_file():
-        events.emit("end", already=True, **json.loads((Path(settings.output) / "result.json").read_text("utf-8")))
+        events.emit("end", already=True, **read_object(Path(settings.output) / "result.json", "delete the folder to start over"))
         return
     events.emit("start", recipe=settings.recipe, rows=len(rows), validationRows=len(validation))
     end_when_stalled(events, settings.stall_minutes)
@@ -61,8 +63,10 @@ def prepare(settings: Settings, rows, validation, events: Events):
     device = choose_device(settings)
     folder = local_folder(settings.model.base)
     tokenizer = load_tokenizer(settings.model.adapter if has_tokenizer(settings.model.adapter) else folder)
+    shape = read_shape(folder)
+    check_targets(settings, shape)
     template = set_template(tokenizer, settings.model.chat_template, with_tools=any(row.value.get("tools") for row in rows))
-    return Prepared(settings, rows, validation, folder, tokenizer, template, read_shape(folder), device, events, Follower(events))
+    return Prepared(settings, rows, validation, folder, tokenizer, template, shape, device, events, Follower(events))
 
 
 def has_tokenizer(folder: str | None) -> bool:

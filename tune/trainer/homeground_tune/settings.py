@@ -8,7 +8,7 @@ from typing import Literal
 Recipe = Literal["sft", "dpo", "kto", "grpo", "distill"]
 
 
-def limited(default: float | int, *, minimum: float | None = None, above: float | None = None, maximum: float | None = None):
+def limited(default: float | int | None, *, minimum: float | None = None, above: float | None = None, maximum: float | None = None):
     """A number with its limits: `minimum` and `maximum` are allowed values, `above` is not."""
     return field(default=default, metadata={"minimum": minimum, "above": above, "maximum": maximum})
 
@@ -42,7 +42,7 @@ class LoraSettings:
     # `all-linear`, or names of modules joined by commas.
     targets: str = "all-linear"
     # Adapts only the last so many layers: the backward pass ends there, which saves time and memory. Null adapts all.
-    last_layers: int | None = None
+    last_layers: int | None = limited(None, minimum=1)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class OptimizerSettings:
     per_device_batch: int = limited(1, minimum=1)
     epochs: float = limited(3.0, above=0)
     # Overrides epochs.
-    max_steps: int | None = None
+    max_steps: int | None = limited(None, minimum=1)
     warmup_share: float = limited(0.03, minimum=0, maximum=1)
     schedule: Literal["cosine", "linear", "constant", "constant_with_warmup"] = "cosine"
     weight_decay: float = limited(0.0, minimum=0)
@@ -100,7 +100,7 @@ class RolloutSettings:
     timeout_seconds: float = limited(300.0, above=0)
     beta: float = limited(0.0, minimum=0)
     # Share of off-tape rollouts over five steps above which the run stops (where tools are mocked, simulated or live: warns); null never stops.
-    off_tape_limit: float | None = 0.3
+    off_tape_limit: float | None = limited(0.3, minimum=0, maximum=1)
     # Share of failed rollouts over five steps above which the run warns.
     error_limit: float = limited(0.05, minimum=0, maximum=1)
     # Tasks whose last groups were scored all alike rest for some turns.
@@ -131,7 +131,7 @@ class Settings:
     distill: DistillSettings = field(default_factory=DistillSettings)
     precision: Literal["auto", "bf16", "fp32"] = "auto"
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    seed: int = limited(0, minimum=0)
+    seed: int = limited(0, minimum=0, maximum=2**32 - 1)
     # The run stops when no step ends for so long.
     stall_minutes: float = limited(15.0, above=0)
     # The estimate of memory only warns.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .encode import CannotRender, render
 from .faults import Fault, Refused
 from .read_settings import trl_template_file
 
@@ -15,7 +16,12 @@ def set_template(tokenizer, name: str, *, with_tools: bool) -> str:
     else:
         file = Path(name) if name.endswith(".jinja") else trl_template_file(name)
         assert file is not None  # read_settings has looked
-        tokenizer.chat_template = file.read_text("utf-8")
+        try:
+            tokenizer.chat_template = file.read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise Refused(
+                "invalid-settings", [Fault("model.chatTemplate", "a template that can be read", str(error), "mend the file")]
+            ) from None
         origin = name
     if tokenizer.chat_template is None:
         raise Refused(
@@ -29,6 +35,11 @@ def set_template(tokenizer, name: str, *, with_tools: bool) -> str:
         )
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
+    try:
+        render(tokenizer, [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}], None)
+    except CannotRender as error:
+        expected = "a template that renders a question and its answer"
+        raise Refused("invalid-settings", [Fault("model.chatTemplate", expected, str(error), "mend it, or name another")]) from None
     if with_tools and not carries_tools(tokenizer):
         action = "set model.chatTemplate to one that does, e.g. qwen3_instruct_2507, and serve the result with the same"
         raise Refused(

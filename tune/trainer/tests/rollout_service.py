@@ -8,12 +8,15 @@ import urllib.request
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+# As Node's `fetch`, which a harness asks with.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
 
 def ask(policy: str, messages: list[dict], **more: object) -> dict:
     """One model call of a harness; the message that came back."""
     body = json.dumps({"model": "policy", "messages": messages, **more}).encode()
     request = urllib.request.Request(f"{policy}/chat/completions", body, {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with DIRECT.open(request, timeout=60) as answer:
         return json.load(answer)["choices"][0]["message"]
 
 

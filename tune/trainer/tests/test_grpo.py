@@ -243,6 +243,10 @@ def test_groups_that_are_all_alike_are_warned_of(start, events):
         (lambda lines: [lines[0], *lines], "twice"),
         (lambda lines: lines[1:], "without 1 of the rollouts"),
         (lambda lines: ["<html>", *lines], "answered with what cannot be"),
+        (lambda lines: [lines[0].replace('"offTape": 0', '"offTape": Infinity')], "answered with what cannot be"),
+        (lambda lines: [lines[0].replace('"id": "', '"id": ["').replace('", "score"', '"], "score"')], "not asked for"),
+        (lambda lines: ["[" * 100_000], "answered with what cannot be"),
+        (lambda lines: ["x" * 2**23], "answered with what cannot be"),
         (lambda lines: ['{"failed": "task x is of the split test", "hint": "write the tasks anew"}'], "of the split test"),
     ],
 )
@@ -250,6 +254,15 @@ def test_a_service_that_lies_is_caught(start, events, lines, words):
     with pytest.raises(Failed) as failed:
         run(start(lambda policy, task, repeat: {**alike(policy, task, repeat), "score": 0.5}, lines=lines), events)
     assert words in str(failed.value)
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_the_service(start, events, monkeypatch):
+    """It is on this machine: behind a company's proxy no run of grpo could begin."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    run(start(alike, optimizer={"maxSteps": 1}), events)
+    assert told(events, "step")[0]["errored"] == 0
 
 
 def test_a_service_that_hangs_or_is_not_there_ends_the_run_within_its_time(start, events):

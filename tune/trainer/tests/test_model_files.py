@@ -52,6 +52,24 @@ def test_a_model_without_its_tokenizer_is_named(tmp_path, tiny):
     assert refusal(lambda: read_shape(str(tmp_path / "bare")))[:2] == ("model.base", "a tokenizer beside the weights")
 
 
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "generation_config.json"])
+def test_a_torn_file_of_settings_is_named(tmp_path, tiny, name):
+    """They ended in a library's own errors, ten seconds later."""
+    shutil.copytree(tiny, tmp_path / "torn")
+    os.truncate(tmp_path / "torn" / name, 10)
+    assert refusal(lambda: read_shape(str(tmp_path / "torn")))[:2] == (name, "JSON")
+
+
+def test_a_shard_that_is_not_there_and_a_config_of_no_model_are_named(tmp_path, tiny):
+    folder = tmp_path / "part"
+    shutil.copytree(tiny, folder)
+    index = {"weight_map": {"model.norm.weight": "model.safetensors", "lm_head.weight": "model-00002-of-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), "utf-8")
+    assert refusal(lambda: read_shape(str(folder)))[0] == "model-00002-of-00002.safetensors"
+    (folder / "config.json").write_text("{}", "utf-8")
+    assert refusal(lambda: read_shape(str(folder)))[0] == "config.json model_type"
+
+
 def test_an_adapter_is_held_against_what_it_needs(adapter, tiny):
     assert check_adapter(str(adapter)) == tiny
     os.truncate(adapter / "adapter_model.safetensors", 100)

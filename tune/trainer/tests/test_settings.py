@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import write_settings
@@ -62,10 +63,59 @@ def test_fields_are_checked_together_and_against_the_disk(tmp_path):
     ]
 
 
+def test_values_that_no_library_takes_are_refused_here(tmp_path):
+    """The seed and the learning rate ended in a library's error after torch was loaded; no layer to adapt meant all of them."""
+    file = write_settings(
+        tmp_path,
+        recipe="grpo",
+        model={"base": "x/y"},
+        output="out",
+        lora={"lastLayers": 0},
+        optimizer={"maxSteps": 0, "epochs": float("inf"), "weightDecay": float("nan")},
+        rollouts={"offTapeLimit": -1},
+        seed=2**32,
+    )
+    assert faults_of(file) == [
+        ("lora.lastLayers", "a number at least 1"),
+        ("optimizer.epochs", "a number"),
+        ("optimizer.maxSteps", "a number at least 1"),
+        ("optimizer.weightDecay", "a number"),
+        ("rollouts.offTapeLimit", "a number at least 0"),
+        ("seed", "a number at most 4294967295"),
+    ]
+
+
+def test_a_run_does_not_write_into_the_model_that_it_begins_with(tmp_path):
+    """It replaced the model's own README.md."""
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "config.json").write_text("{}", "utf-8")
+    base = str(tmp_path / "base")
+    file = write_settings(tmp_path, recipe="sft", model={"base": base}, data={"train": [__file__]}, output=f"{base}/../base")
+    assert faults_of(file) == [("output", "another folder than model.base")]
+
+
 def test_a_gpu_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     file = write_settings(tmp_path, recipe="sft", model={"base": "org/model"}, data={"train": [__file__]}, output="out", device="cuda")
     assert faults_of(file) == [("device", "a CUDA GPU")]
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"),
+    [("", "2 processes, and no NVIDIA device on this machine"), ("0", "2 processes, and 1 NVIDIA device on this machine"), ("0,1", None)],
+)
+def test_more_processes_than_gpus_are_refused(tmp_path, monkeypatch, visible, found):
+    """They were started all the same, shared one device or the CPU, and said nothing of it."""
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([Path("/dev/nvidia0"), Path("/dev/nvidia1")]))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    file = write_settings(tmp_path, recipe="sft", model={"base": "org/model"}, data={"train": [__file__]}, output="out")
+    if found is None:
+        read_settings(file)
+        return
+    with pytest.raises(Refused) as refused:
+        read_settings(file)
+    assert [(fault.field, fault.found) for fault in refused.value.faults] == [("--gpus", found)]
 
 
 def test_wrong_settings_end_with_2_and_never_import_torch(tmp_path):

@@ -102,6 +102,68 @@ def test_an_output_folder_of_another_run_is_refused_and_a_finished_one_is_left_a
     assert (refused.value.code, "another seed" in str(refused.value)) == ("run-mismatch", True)
 
 
+def test_an_output_folder_with_somebody_elses_files_is_refused(tmp_path, tiny, write_rows, events):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "README.md").write_text("mine", "utf-8")
+    (tmp_path / "out" / "checkpoint-old").mkdir()
+    file = settings(tmp_path, tiny, write_rows([conversation(number) for number in range(4)]), optimizer={"maxSteps": 1})
+    with pytest.raises(Refused) as refused:
+        run(file, events)
+    assert (refused.value.code, "with README.md of something else" in str(refused.value)) == ("run-mismatch", True)
+    (tmp_path / "out" / "README.md").unlink()
+    run(file, events)
+    (tmp_path / "out" / "started.json").write_text("[", "utf-8")
+    with pytest.raises(Refused) as refused:
+        run(file, events)
+    assert refused.value.faults[0].action == "name another folder, or delete this one to start over"
+
+
+@pytest.mark.parametrize(
+    "tear",
+    [
+        lambda checkpoint: os.truncate(checkpoint / "adapter_model.safetensors", 1000),
+        lambda checkpoint: os.truncate(checkpoint / "trainer_state.json", 10),
+        lambda checkpoint: (checkpoint / "optimizer.pt").unlink(),
+        lambda checkpoint: (checkpoint / "complete.json").write_text("[]", "utf-8"),
+    ],
+)
+def test_a_torn_checkpoint_is_passed_over_for_the_one_before_it(tmp_path, tiny, write_rows, events, monkeypatch, tear):
+    file = settings(tmp_path, tiny, write_rows([conversation(number) for number in range(12)]))
+    with monkeypatch.context() as patched:
+        stop_at(patched, 7)
+        with pytest.raises(KeyboardInterrupt):
+            run(file, events)
+    tear(tmp_path / "out" / "checkpoint-6")
+    run(file, events)
+    assert told(events, "training")[-1]["resumedFrom"] == "checkpoint-3"
+    assert told(events, "end")[-1]["steps"] == 12
+
+
+@pytest.mark.parametrize(
+    ("fields", "place", "words"),
+    [
+        ({"lora": {"targets": "q_proj, qq_proj"}}, "lora.targets", "'qq_proj'"),
+        ({"lora": {"targets": ""}}, "lora.targets", "''"),
+        ({"model": {"chatTemplate": "{% if %}"}}, "model.chatTemplate", "TemplateSyntaxError"),
+        ({"model": {"chatTemplate": "{{ raise_exception('no tools here') }}"}}, "model.chatTemplate", "no tools here"),
+        (
+            {"model": {"chatTemplate": "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"}},
+            "1",
+            "no system",
+        ),
+    ],
+)
+def test_what_a_library_would_refuse_later_is_refused_as_a_setting(tmp_path, tiny, write_rows, events, fields, place, words):
+    row = {"messages": [{"role": role, "content": "x"} for role in ("system", "user", "assistant")]}
+    if "model" in fields:
+        (tmp_path / "own.jinja").write_text(fields["model"]["chatTemplate"], "utf-8")
+        fields = {"model": {"base": tiny, "chatTemplate": str(tmp_path / "own.jinja")}}
+    with pytest.raises(Refused) as refused:
+        run(settings(tmp_path, tiny, write_rows([row]), **fields), events)
+    (fault,) = refused.value.faults
+    assert (fault.field.split(":")[-1], words in fault.found) == (place, True)
+
+
 def test_a_run_that_cannot_fit_is_refused_with_numbers(tmp_path, tiny, write_rows, events, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda cuda: 1000)
     with pytest.raises(Refused) as refused:

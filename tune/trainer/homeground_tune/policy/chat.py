@@ -6,7 +6,8 @@ import json
 import re
 from dataclasses import dataclass, field
 
-from ..encode import render
+from ..control_tokens import token_ids
+from ..encode import CannotRender, render
 from ..faults import FaultList
 from ..messages import normalise_message, normalise_tools
 
@@ -96,10 +97,9 @@ def read_message(message: dict, place: str, faults: FaultList) -> dict:
 
 def prompt_ids(tokenizer, messages: list[dict], tools: list[dict] | None) -> list[int]:
     try:
-        text = render(tokenizer, messages, tools, generate=True)
-    except Exception as error:  # templates raise whatever they like
+        return token_ids(tokenizer, render(tokenizer, messages, tools, generate=True))
+    except (CannotRender, ValueError) as error:
         raise BadRequest(f"messages: the model's chat template refuses them: {error}") from error
-    return tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..control_tokens import token_ids, unmark
 from ..encode import render
 from .chat import prompt_ids
 
@@ -45,12 +46,12 @@ class Session:
         self.repaired += 1
         end = before.rfind(tokenizer.eos_token) + len(tokenizer.eos_token)
         stop = "" if held[-1] == tokenizer.eos_token_id else tokenizer.eos_token
-        return held + tokenizer(stop + after[end:], add_special_tokens=False)["input_ids"]
+        return held + token_ids(tokenizer, stop + after[end:])
 
     def same_answer(self, tokenizer, answer: dict, tools, history: list[dict]) -> bool:
         """Whether the answer in the history is the one that was sampled, spelling of JSON and white space aside."""
         start = len(render(tokenizer, history, tools, generate=True))
-        written = render(tokenizer, [*history, answer], tools)[start:]
+        written = unmark(render(tokenizer, [*history, answer], tools)[start:])
         sampled = tokenizer.decode(self.turns[-1].completion)
         return letters(written, tokenizer.eos_token) == letters(sampled, tokenizer.eos_token)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..encode import end_of_turn, render
+from ..control_tokens import has_marks
+from ..encode import CannotRender, end_of_turn, refuse_messages, render
 from ..faults import FaultList
 from ..prepared import Prepared
 from ..rows import Row
@@ -35,10 +36,18 @@ def answer_rows(prepared: Prepared, rows: list[Row], sides: tuple[str, ...]) -> 
     faults = FaultList("invalid-input")
     kept: list[dict] = []
     dropped: list[str] = []
+    spelt: list[str] = []
     longest = 0
     for row in rows:
-        texts = answer_texts(row, sides, prepared.tokenizer, faults)
+        try:
+            texts = answer_texts(row, sides, prepared.tokenizer, faults)
+        except CannotRender as error:
+            texts = None
+            refuse_messages(row.place, error, faults)
         if texts is None:
+            continue
+        if any(has_marks(text) for text in texts.values()):
+            spelt.append(row.place)
             continue
         tokens = max(len(prepared.tokenizer(texts["prompt"] + texts[side], add_special_tokens=False)["input_ids"]) for side in sides)
         if tokens > prepared.settings.data.max_tokens:
@@ -47,11 +56,20 @@ def answer_rows(prepared: Prepared, rows: list[Row], sides: tuple[str, ...]) -> 
         longest = max(longest, tokens)
         kept.append({**texts, **({"label": row.value["label"]} if "label" in row.value else {})})
     faults.raise_if_any()
+    warn_of_control_tokens(spelt, prepared)
     if not kept:
-        faults.add("data.maxTokens", "at least one row that fits", "none", "raise it")
+        found = f"{len(dropped)} too long, {len(spelt)} that spell a control token"
+        faults.add("data.maxTokens", "at least one row that fits", found, "raise it, or export other rows")
     faults.raise_if_any()
     if dropped:
         limit = prepared.settings.data.max_tokens
         prepared.events.warn("too-long", f"{len(dropped)} of {len(rows)} rows are over {limit} tokens and left out, first {dropped[0]}")
     prepared.check_memory(longest * len(sides))
     return kept
+
+
+def warn_of_control_tokens(places: list[str], prepared: Prepared) -> None:
+    """TRL tokenises these recipes' texts itself, and would read a control token that somebody spelt as one."""
+    if places:
+        message = f"{len(places)} texts spell one of the model's control tokens and are left out, first of {places[0]}; sft trains such rows as text"
+        prepared.events.warn("control-tokens", message)

@@ -6,10 +6,12 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM
 from trl import DistillationConfig, DistillationTrainer
 
-from ..faults import Fault, Refused
+from ..control_tokens import has_marks
+from ..encode import CannotRender, refuse_messages
+from ..faults import Fault, FaultList, Refused
 from ..model import adapter_for, load_model, load_tokenizer, local_folder
 from ..prepared import Prepared
-from .answers import prompt_text
+from .answers import prompt_text, warn_of_control_tokens
 from .arguments import shared_arguments
 
 
@@ -21,7 +23,18 @@ def build(prepared: Prepared) -> DistillationTrainer:
         raise Refused(
             "invalid-settings", [Fault("distill.teacher", "a teacher with the student's vocabulary", folder, "take one of the same family")]
         )
-    prompts = [{"prompt": text} for row in prepared.rows for text in prompts_of(row.value, tokenizer)]
+    texts: list[tuple[str, str]] = []
+    faults = FaultList("invalid-input")
+    for row in prepared.rows:
+        try:
+            texts += [(row.place, text) for text in prompts_of(row.value, tokenizer)]
+        except CannotRender as error:
+            refuse_messages(row.place, error, faults)
+    faults.raise_if_any()
+    warn_of_control_tokens([place for place, text in texts if has_marks(text)], prepared)
+    prompts = [{"prompt": text} for _, text in texts if not has_marks(text)]
+    if not prompts:
+        raise Refused("invalid-input", [Fault("data.train", "a text without control tokens", "none", "export other rows")])
     longest = max(len(tokenizer(row["prompt"], add_special_tokens=False)["input_ids"]) for row in prompts)
     prepared.check_memory(longest + settings.distill.turn_tokens)
     model, adapter = adapter_for(load_model(prepared.folder, settings, prepared.device), settings)

@@ -16,7 +16,11 @@ from dataclasses import dataclass, field
 
 from ..faults import Failed
 
-ANSWERS_WITHIN_SECONDS = 30
+ANSWERS_WITHIN_SECONDS = 10
+# Of an answer; a longer one is no JSON in its first part.
+MOST_LINE = 2**22
+# The service is on this machine: a proxy that the environment names would be asked for its own.
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,8 @@ class RolloutService:
     def environment(self) -> Environment:
         """Raises Failed where nobody answers, or somebody else."""
         try:
-            with urllib.request.urlopen(f"{self.url}/environment", timeout=ANSWERS_WITHIN_SECONDS) as answer:
-                value = json.load(answer)
+            with DIRECT.open(f"{self.url}/environment", timeout=ANSWERS_WITHIN_SECONDS) as answer:
+                value = json.loads(answer.read(MOST_LINE))
             return Environment(str(value["name"]), str(value["hash"]), bool(value["tapeBound"]))
         except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
             raise Failed(f"the rollout service does not answer: {said(error)}", START) from error
@@ -89,9 +93,9 @@ class Playing:
         request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
         try:
             # How long it may be silent is for the caller to say: it knows whether the policy is being asked.
-            with urllib.request.urlopen(request) as answer:
-                for line in answer:
-                    self.lines.put(line.decode())
+            with DIRECT.open(request) as answer:
+                while line := answer.readline(MOST_LINE):
+                    self.lines.put(line.decode(errors="replace"))
             self.lines.put(None)
         except Exception as error:
             self.lines.put(error)
@@ -126,14 +130,16 @@ def read_outcome(line: str) -> Outcome:
             raise Failed(f"the rollout service cannot go on: {value['failed']}", str(value.get("hint") or LOOK))
         error = value.get("error")
         outcome = Outcome(
-            id=value["id"],
+            id=str(value["id"]),
             score=number(value["score"]),
             stop=str(value["stop"]),
             off_tape=int(value["offTape"]),
             error=None if error is None else f"{error['type']}: {error['message']}",
             criteria={str(name): number(each) for name, each in value["criteria"].items()},
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except Failed:
+        raise
+    except Exception as error:  # whatever shape it has
         raise lie(f"{line[:200]!r} ({said(error)})") from error
     # A score beside an error would be a score of something that did not happen.
     return outcome if outcome.error is None else Outcome(**{**outcome.__dict__, "score": None})
