@@ -1,8 +1,9 @@
 // Writes docs/sdk/reference.md from the declarations that the SDK is published with: what its entries export, with the doc comments. `--check` says whether the
-// page is current, and which exports have no comment. Run it after scripts/build.mjs.
+// page is current, which exports have no comment, and which types they name that no entry exports. Run it after scripts/build.mjs.
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { exportsOf, undescribed } from './declarations.mjs'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const page = path.join(root, 'docs', 'sdk', 'reference.md')
@@ -18,10 +19,12 @@ const sections = entries.map(([name, file, says]) => ({ name, says, exports: exp
 const uncommented = sections.flatMap(({ name, exports }) =>
   exports.filter(({ comment }) => comment === '').map((each) => `${name}: ${each.name}`),
 )
+const unnamed = undescribed(sections.flatMap(({ exports }) => exports))
 const text = written(sections)
 
 if (!process.argv.includes('--check')) fs.writeFileSync(page, text)
 else if (uncommented.length > 0) fail(`these exports have no doc comment:\n  ${uncommented.join('\n  ')}`)
+else if (unnamed.length > 0) fail(`these types are named by exports, but no entry exports them:\n  ${unnamed.join('\n  ')}`)
 else if (!fs.existsSync(page) || fs.readFileSync(page, 'utf8') !== text)
   fail('docs/sdk/reference.md is not current; mend: node scripts/reference.mjs')
 
@@ -40,64 +43,4 @@ Made by \`node scripts/reference.mjs\` from the published declarations; do not e
       `\n## ${name}\n\n${says}\n${exports.map((each) => `\n### \`${each.name}\`\n\n\`\`\`ts\n${each.text}\n\`\`\`\n`).join('')}`,
   )
   return head + parts.join('')
-}
-
-/** Every export of a declaration file, those that it passes on too, by name. */
-function exportsOf(file) {
-  const source = fs.readFileSync(file, 'utf8')
-  const found = declarationsIn(source)
-  for (const [, names, from] of source.matchAll(/^export (?:type )?(\*|\{[^}]*\}) from '([^']+)';/gm)) {
-    const inner = exportsOf(path.resolve(path.dirname(file), from.replace(/\.[tj]s$/, '.d.ts')))
-    const wanted =
-      names === '*'
-        ? undefined
-        : names
-            .slice(1, -1)
-            .split(',')
-            .map((name) => name.replace(/^\s*type\s+/, '').trim())
-    found.push(...inner.filter(({ name }) => wanted === undefined || wanted.includes(name)))
-  }
-  return found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-}
-
-/** A declaration begins in the first column and goes on as long as lines do not; overloads of one name stand together. */
-function declarationsIn(source) {
-  const found = []
-  let comment = ''
-  let lines = []
-  const close = () => {
-    const [, name] = /^export (?:declare )?(?:abstract )?(?:interface|type|function|const|class) (\w+)/.exec(lines[0] ?? '') ?? []
-    if (name !== undefined) add(found, name, comment, lines)
-    if (lines.length > 0) comment = ''
-    lines = []
-  }
-  for (const line of source.split('\n')) {
-    if (line.startsWith('/**')) {
-      close()
-      comment = `${line}\n`
-    } else if (line.startsWith(' *') && lines.length === 0) comment += `${line}\n`
-    else if (/^(export|declare|import|interface|type|const|\/\/)/.test(line)) {
-      close()
-      lines = [line]
-    } else if (line !== '') lines.push(line)
-  }
-  close()
-  return found
-}
-
-function add(found, name, comment, lines) {
-  const body = shortened(lines)
-  const same = found.find((each) => each.name === name)
-  if (same === undefined) found.push({ name, comment, text: comment + body })
-  else same.text += `\n${comment}${body}`
-}
-
-/** Schemas have types of many lines that say what their comment and docs/formats.md say better. */
-function shortened(lines) {
-  const text = lines
-    .map((line) => line.replace(/^export (declare )?/, '').replace(/^( {4})+/, (indent) => ' '.repeat(indent.length / 2)))
-    .join('\n')
-    .trimEnd()
-  const [head = ''] = text.split(/[:=]/, 1)
-  return text.startsWith('const') && text.length > 1500 ? `${head.trimEnd()}: …` : text.replace(/^ {2}private .*\n/gm, '')
 }

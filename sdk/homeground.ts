@@ -11,8 +11,8 @@ import { finishSpan } from './finish-span.ts'
 import { Redaction } from './privacy/redaction.ts'
 import { recordAgent } from './run/agent.ts'
 import { systemClock } from './run/clock.ts'
-import { currentFrame, runStorage } from './run/context.ts'
-import { sendFeedback } from './run/feedback.ts'
+import { runStorage } from './run/context.ts'
+import { currentTrace, sendFeedback } from './run/feedback.ts'
 import { carryRun, resumeRun } from './run/hand-over.ts'
 import { hostSpanProcessor } from './run/host-span-processor.ts'
 import { startHostSpan } from './run/host-telemetry.ts'
@@ -143,7 +143,7 @@ class Recording {
       variant: (name, otherwise) => chooseVariant(name, otherwise, settings.variants),
       session: (session, fn) => withSession(recorder, session, fn),
       captureContent: withContent,
-      trace: () => currentFrame()?.traceId,
+      trace: currentTrace,
       carry: carryRun,
       resume: resumeRun,
       feedback: (name, value, options = {}) =>

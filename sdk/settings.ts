@@ -34,7 +34,7 @@ export interface HomegroundOptions {
   allowReplay?: boolean
   /** Gets the promise of each delivery: on serverless, `(work) => context.waitUntil(work)`. @default none */
   waitUntil?: (work: Promise<unknown>) => void
-  /** Share of episodes that are recorded, by trace id. @default 1 */
+  /** Share of episodes that are recorded, whole and with their feedback, by trace id: processes that say the same share choose the same ones. @default 1 */
   sample?: number
   /** Values for a share of the sessions, by variant. @default none */
   variants?: Readonly<Record<string, Canary>>

@@ -40,19 +40,26 @@ export interface Homeground {
   now(): number
   /** A number in [0, 1), recorded. */
   random(): number
-  /** The value of what is under test: a prompt, a model, a switch. */
+  /**
+   * The value of what is under test (a prompt, a model, a switch): the replay's, else the canary's for its share of sessions (`variants`), else `otherwise`.
+   * Ask inside the run, each time: its spans say which value it was (the last, where a name is asked for again). Outside a run nothing says it,
+   * and a canary is drawn anew by each call unless `hg.session` names the session.
+   */
   variant<Value extends Json>(name: string, otherwise: Value): Value
   /** Everything that `fn` starts belongs to this session. */
   session<Result>(session: SessionOptions, fn: () => Result): Result
   /** With `false`: nothing that `fn` starts has its bodies, arguments and results recorded. For one call, or a part of a run. */
   captureContent<Result>(capture: boolean, fn: () => Result): Result
-  /** The trace id of the run that this is called in: keep it, to give feedback later. */
+  /**
+   * The trace id of the run that this is called in, to give feedback later: ask inside `hg.agent` and return it with the answer.
+   * Outside a run it is that of the host's active OpenTelemetry span, else `undefined`: a model call under no agent makes a trace of its own.
+   */
   trace(): string | undefined
   /** The run that this is called in, as plain data: for a worker thread or a queue, where the context does not reach. */
   carry(): CarriedRun | undefined
   /** Everything that `fn` starts belongs to a run that was carried here. */
   resume<Result>(carried: CarriedRun | undefined, fn: () => Result): Result
-  /** What somebody thought of a run; without `trace` of the one that this is called in. */
+  /** What somebody thought of a run; without `trace` of the one that this is called in. Of an episode that `sample` leaves out it is left out too. */
   feedback(name: string, value: number | boolean | string, options?: FeedbackOptions): void
   /** For a tracer provider of the product's own: GenAI spans of other instrumentations go to the same place, under the same runs. */
   spanProcessor(options?: HostSpanProcessorOptions): HostSpanProcessor

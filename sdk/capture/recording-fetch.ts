@@ -4,6 +4,7 @@ import type { Recorder } from '../run/recorder.ts'
 import { ModelCall } from './model-call.ts'
 import { headersOf, type ModelRequest, readModelRequest } from './model-request.ts'
 
+/** The platform's fetch. */
 export type Fetch = typeof globalThis.fetch
 
 const marker = Symbol.for('@homeground/sdk/recording@1')

@@ -1,5 +1,6 @@
 // The queue on disk: spans are appended to segment files as they come, read back in batches, and a file goes when all of it is acknowledged. What a process
 // leaves behind, killed or not, the next one on the same folder sends. Bounded; one folder may serve several processes.
+import { rmSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { diag } from '../run/host-telemetry.ts'
@@ -13,6 +14,7 @@ const segmentBytes = 8 * 1024 * 1024
 /** What may wait in memory: for a disk that is slower than the product, and instead of a disk that cannot be used. */
 const memoryBytes = 64 * 1024 * 1024
 
+/** Where spans wait on disk, and how many. */
 export interface SpoolOptions {
   /** Made when it is missing; its files are readable by their owner only. */
   folder: string
@@ -117,13 +119,19 @@ export class SpoolQueue implements PieceQueue {
     return 0
   }
 
-  /** Writes what is not on disk yet before it returns, for a process that ends here. What was on its way there may then be sent twice, as the same spans. Never throws. */
+  /**
+   * Writes what is not on disk yet before it returns, and removes the files that nothing waits in, for a process that ends here.
+   * What was on its way to the disk may then be sent twice, as the same spans. Never throws.
+   */
   keep(): void {
     const pieces = [...this.underWay, ...this.unwritten]
-    if (this.memory !== undefined || pieces.length === 0) return
+    if (this.memory !== undefined) return
     try {
-      SpoolSegment.write(freshSpoolFile(this.folder), this.origin, pieces)
+      if (pieces.length > 0) SpoolSegment.write(freshSpoolFile(this.folder), this.origin, pieces)
       this.unwritten = []
+      // Spans that were sent must not lie there until the next start, which may be never.
+      if (this.underWay.length === 0)
+        for (const { path, acknowledged, end } of this.segments) if (acknowledged === end) rmSync(path, { force: true })
     } catch (error) {
       diag.warn(`homeground: ${pieces.length} spans could not be kept in ${this.folder}: ${error instanceof Error ? error.message : error}`)
     }

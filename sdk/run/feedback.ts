@@ -2,18 +2,24 @@
 
 import type { FeedbackRecord } from '../export/types.ts'
 import { currentFrame } from './context.ts'
+import { activeHostSpan } from './host-telemetry.ts'
 import type { Recorder } from './recorder.ts'
 import { warnHost } from './warn-host.ts'
 
 /** What feedback is about, and who says it. */
 export interface FeedbackOptions {
-  /** Trace id of the episode. @default the run that this is called in */
+  /** Trace id of the episode, as `hg.trace()` gave it. @default that of the run that this is called in */
   trace?: string
   /** Span id of a step; absent = the whole episode. */
   step?: string
   comment?: string
   /** Who says it. @default 'user' */
   source?: string
+}
+
+/** The trace id that spans made here would have, where that is known before they are. */
+export function currentTrace(): string | undefined {
+  return currentFrame()?.traceId ?? activeHostSpan()?.traceId
 }
 
 /** What the collector would refuse, and what is about nothing (outside a run and without `trace`), is counted as dropped, with one warning. */
@@ -24,7 +30,7 @@ export function sendFeedback(
   value: number | boolean | string,
   options: FeedbackOptions,
 ): void {
-  const traceId = options.trace ?? currentFrame()?.traceId
+  const traceId = options.trace ?? currentTrace()
   const { sink, redaction, stats } = recorder.options
   const fault = faultOf(name, value, traceId, options)
   if (fault !== undefined || traceId === undefined) {
@@ -34,6 +40,11 @@ export function sendFeedback(
   }
   // A rollout is scored by its rubric, not by the product.
   if (currentFrame()?.replay !== undefined) return
+  // Nobody could say what it is about.
+  if (!recorder.keeps(traceId)) {
+    stats.unsampled += 1
+    return
+  }
   const feedback: FeedbackRecord = {
     project,
     traceId,

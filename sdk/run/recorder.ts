@@ -214,6 +214,15 @@ export class Recorder {
     return record
   }
 
+  /** Whether the episode of this trace is recorded. What the host's sampler decided is known in its run only; elsewhere it is taken for recorded. */
+  keeps(traceId: string): boolean {
+    const { sample, tracer } = this.options
+    const frame = currentFrame()
+    const within = frame?.traceId === traceId ? frame : undefined
+    if (within?.hostSpan !== undefined) return (within.hostSpan.spanContext().traceFlags & 1) === 1
+    return within?.sampled ?? (tracer !== undefined || sample(traceId))
+  }
+
   private sampled(span: OpenSpan): boolean {
     if (span.hostSpan !== undefined) return (span.hostSpan.spanContext().traceFlags & 1) === 1
     return span.frame?.sampled ?? this.options.sample(span.traceId)

@@ -16,8 +16,10 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
+/** What a Standard Schema's validation gives: the value, or what is wrong with it. */
 export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
 
+/** One thing that is wrong with a value, and where in it. */
 export interface SchemaIssue {
   readonly message: string
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined

@@ -6,7 +6,7 @@ export interface Stats {
   spans: number
   /** Spans that have begun and not ended. */
   openSpans: number
-  /** Spans of episodes that `sample` left out. */
+  /** Spans and feedback of episodes that `sample` left out. */
   unsampled: number
   /** Accepted by the collector, or taken by the exporter. */
   exported: number

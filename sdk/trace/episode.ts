@@ -149,7 +149,8 @@ export interface ProviderExtra {
 /** The GenAI conventions' parts (v1.41). Unknown types and fields survive a round trip. */
 export type Part = TextPart | ReasoningPart | ToolCallPart | ToolCallResponsePart | RefusalPart | OtherPart
 
-interface PartBase {
+/** What every part may have. */
+export interface PartBase {
   provider?: ProviderExtra
 }
 /** Text. */

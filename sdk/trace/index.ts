@@ -12,7 +12,7 @@ export { episodeSchema, feedbackSchema, messageSchema, parseEpisode, toolDefinit
 export { type ErrorCode, errorCodes, HomegroundError } from './error.ts'
 export { isMessageEvent, messageEventFields } from './foreign/message-events.ts'
 export { asArray, asNumber, asObject, asText, isJson, jsonOrText, parseJson, sameJson, wellFormed } from './json.ts'
-export { readJsonFile } from './json-file.ts'
+export { type JsonFileFaults, readJsonFile } from './json-file.ts'
 export { type JsonLine, JsonLinesWriter, type ReadJsonLinesOptions, readJsonLines } from './json-lines.ts'
 export { removeLeftovers } from './leftovers.ts'
 export { makeFolder } from './make-folder.ts'

@@ -29,7 +29,7 @@ export function isMessageEvent(name: string): boolean {
 }
 
 /** An event's body and attributes as JSON: what a row of it keeps in `requestBody`. Members of the body are nearer than attributes. */
-export function messageEventFields(attributes: Attributes, body?: AttributeValue): Fields {
+export function messageEventFields(attributes: Attributes, body?: AttributeValue): { readonly [name: string]: Json } {
   const fields: Record<string, Json> = {}
   const { [messageEvent.content]: written, ...others } = attributes
   // Azure's client has the whole body as JSON text in an attribute.

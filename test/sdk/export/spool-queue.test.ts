@@ -148,6 +148,21 @@ describe('SpoolQueue', () => {
     await queue.close()
   })
 
+  it('at the end of its process leaves no file of spans that were all taken, and keeps one in which some wait', async () => {
+    const folder = freshFolder()
+    const queue = new SpoolQueue(origin, { folder })
+    for (const name of ['a', 'b']) queue.add(Buffer.from(name))
+    await queue.peek(100, 100)
+    await queue.done(1)
+    queue.keep()
+    expect(fs.readdirSync(folder)).toHaveLength(1)
+    await queue.peek(100, 100)
+    await queue.done(1)
+    queue.keep()
+    expect(fs.readdirSync(folder)).toEqual([])
+    await queue.close()
+  })
+
   it('gives what it leaves to the next one in the same process', async () => {
     const folder = freshFolder()
     const first = new SpoolQueue(origin, { folder })

@@ -1,10 +1,10 @@
-import { homeground } from '@homeground/sdk'
+import { type HomegroundOptions, homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
-function setUp() {
+function setUp(options: Partial<HomegroundOptions> = {}) {
   const exporter = new MemoryExporter()
-  const hg = homeground({ project: 'test', exporter })
+  const hg = homeground({ project: 'test', exporter, ...options })
   return { exporter, hg, [Symbol.asyncDispose]: () => hg.shutdown() }
 }
 
@@ -34,5 +34,29 @@ describe('feedback that no collector would take', () => {
     expect(t.exporter.feedback).toMatchObject([{ name: 'good', value: true, traceId: trace }])
     expect(t.hg.stats()).toMatchObject({ droppedFeedback: 1, internalErrors: 0 })
     expect(told).toEqual([expect.stringMatching(/^homeground: feedback .*is left out: its /)])
+  })
+})
+
+describe('feedback of an episode that `sample` leaves out', () => {
+  it('is left out too, in the run and later by its trace, and counted; of a recorded one it is sent', async () => {
+    await using t = setUp({ sample: 0.5 })
+    const agent = t.hg.agent('desk', async () => {
+      t.hg.feedback('inside', true)
+      return t.hg.trace()
+    })
+    const traces = await Promise.all(Array.from({ length: 64 }, () => agent()))
+    for (const trace of traces) t.hg.feedback('later', true, { ...(trace === undefined ? {} : { trace }) })
+    expect(await t.hg.flush(2000)).toBe(true)
+    const recorded = t.exporter.spans.map(({ traceId }) => traceId).toSorted()
+    const about = (name: string) => t.exporter.feedback.filter((each) => each.name === name).map(({ traceId }) => traceId)
+    expect([about('inside').toSorted(), about('later').toSorted()]).toEqual([recorded, recorded])
+    expect(t.hg.stats()).toMatchObject({ unsampled: 3 * (64 - recorded.length), droppedFeedback: 0, exportedFeedback: 2 * recorded.length })
+  })
+
+  it('is all sent by a process that records none but was told no share', async () => {
+    await using t = setUp()
+    t.hg.feedback('later', true, { trace: 'f'.repeat(32) })
+    expect(await t.hg.flush(2000)).toBe(true)
+    expect(t.exporter.feedback).toMatchObject([{ name: 'later' }])
   })
 })

@@ -72,6 +72,33 @@ describe('beside the host’s OpenTelemetry', () => {
     expect(exporter.spans[0]?.attributes['homeground.request.body']).toBe(server.requests[0]?.text)
   })
 
+  it('hg.trace() and feedback under the host’s span are about its trace; with no span and outside a run there is none', async () => {
+    const { server, tracer } = await host()
+    const { hg, exporter } = recorded()
+    expect(hg.trace()).toBeUndefined()
+    const trace = await tracer.startActiveSpan('request', async (span) => {
+      await hg.wrap(connect(server.url)).chat.completions.create({ model: 'm', messages })
+      hg.feedback('thumbs', true)
+      span.end()
+      return hg.trace()
+    })
+    await hg.flush()
+    expect(trace).toMatch(/^[0-9a-f]{32}$/)
+    expect([exporter.spans.map(({ traceId }) => traceId), exporter.feedback.map(({ traceId }) => traceId)]).toEqual([[trace], [trace]])
+  })
+
+  it('provider: host leaves out feedback of a run that the host’s sampler left out, and sends it later, when nobody knows', async () => {
+    await host({ sampler: new TraceIdRatioBasedSampler(0) })
+    const { hg, exporter } = recorded({ provider: 'host' })
+    const trace = await hg.agent('a', async () => {
+      hg.feedback('inside', true)
+      return hg.trace()
+    })()
+    hg.feedback('later', true, { ...(trace === undefined ? {} : { trace }) })
+    await hg.flush()
+    expect([exporter.spans.length, exporter.feedback.map(({ name }) => name)]).toEqual([0, ['later']])
+  })
+
   it('registers nothing global', async () => {
     const { hg } = recorded()
     await hg.agent('a', async () => expect(trace.getActiveSpan()).toBeUndefined())()
