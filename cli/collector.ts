@@ -20,6 +20,7 @@ export function register(program: Command): void {
       log.info({ url: collector.url }, 'listening')
       if (wantsJson(command)) process.stdout.write(`${JSON.stringify({ url: collector.url, pid: process.pid })}\n`)
       else process.stdout.write(`collector: listening on ${collector.url}\n`)
-      if (!(await ended)) process.exitCode = 3
+      // What was cut off may still wait for a store that does not answer.
+      if (!(await ended)) process.exit(3)
     })
 }

@@ -20,7 +20,8 @@ export function register(program: Command): void {
       process.stdout.write(
         wantsJson(command) ? `${JSON.stringify({ url: collector.url, pid: process.pid })}\n` : welcome(collector.url, environment),
       )
-      if (!(await ended)) process.exitCode = 3
+      // What was cut off may still wait for a store that does not answer.
+      if (!(await ended)) process.exit(3)
     })
 }
 

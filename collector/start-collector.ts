@@ -37,7 +37,7 @@ export interface Collector {
   readonly url: string
   readonly host: string
   readonly port: number
-  /** Takes nothing new, finishes what it has, within the deadline; then the queue is closed. @returns false where requests were cut off */
+  /** Takes nothing new, finishes what it has and closes the queue, within the deadline. @returns false where something was cut off */
   close(deadlineMs?: number): Promise<boolean>
 }
 
@@ -95,15 +95,15 @@ async function shutDown(server: http.Server, queue: Queue, deadlineMs: number): 
   server.closeIdleConnections()
   // Keep-alive connections become idle as their last answer goes out.
   const sweeper = setInterval(() => server.closeIdleConnections(), 50)
+  // A store that does not answer holds what was given to it: nobody was told that it is there, and the deadline is for all.
   const inTime = await Promise.race([
-    ended.then(() => true),
+    ended.then(() => queue.close()).then(() => true),
     new Promise<false>((resolve) => {
       setTimeout(() => resolve(false), deadlineMs).unref()
     }),
   ])
   clearInterval(sweeper)
   if (!inTime) server.closeAllConnections()
-  await queue.close()
   return inTime
 }
 

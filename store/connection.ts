@@ -34,6 +34,7 @@ export interface ConnectOptions {
 /** @throws HomegroundError from every method: store-unavailable (retryable where waiting may help), disk-full (retryable), internal for a statement that is wrong */
 export function connect(target: Target, options: ConnectOptions): Connection {
   let client = open(target, options)
+  let isClosed = false
 
   /** Runs a statement; where the embedded engine has gone, starts it and runs it again. All our statements may run twice. */
   async function attempt<T>(run: (client: ClickHouseClient) => Promise<T>): Promise<T> {
@@ -41,7 +42,7 @@ export function connect(target: Target, options: ConnectOptions): Connection {
     try {
       return await run(used)
     } catch (error) {
-      if (target.kind === 'server' || !isDisconnect(error)) throw translated(error, target)
+      if (target.kind === 'server' || isClosed || !isDisconnect(error)) throw translated(error, target)
       const before = target.engine.address()
       const now = await target.engine.revive()
       if (client === used && (now.url !== before.url || now.password !== before.password)) {
@@ -87,7 +88,10 @@ export function connect(target: Target, options: ConnectOptions): Connection {
       await attempt((to) => to.command({ query: sql, ...(parameters === undefined ? {} : { query_params: parameters }) }))
     },
     ping: async () => (await client.ping()).success,
-    close: () => client.close(),
+    close: async () => {
+      isClosed = true
+      await client.close()
+    },
   }
 }
 

@@ -82,6 +82,21 @@ describe.skipIf(engineIsMissing)('homeground up', { timeout: 120_000 }, () => {
     expect((await server.stop()).code).toBe(0)
   })
 
+  test('ends at its deadline, with 3, though its engine stands still and answers nothing', async () => {
+    const folder = temporary()
+    const server = await homegroundServer(['up', '--folder', folder], { HOMEGROUND_DRAIN_SECONDS: '1' })
+    servers.push(server)
+    const engine = readAddress(path.join(folder, 'engine'))
+    process.kill(engine?.pid ?? 0, 'SIGSTOP')
+    const posted = postTraces(server.url, protobufTraces([{ traceId: traceId(4), spanId: spanId(1) }])).catch(() => 'cut off')
+    await until(
+      async () => /homeground_bytes_in_flight [1-9]/.test(await (await fetch(`${server.url}/metrics`)).text()),
+      () => 'the request is not held',
+    )
+    expect([(await server.stop()).code, await posted]).toEqual([3, 'cut off'])
+    expect(engine !== undefined && isAlive(engine)).toBe(false)
+  })
+
   test('leaves no process behind when it is told to end', async () => {
     const folder = temporary()
     const server = await up(folder)

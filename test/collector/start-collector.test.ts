@@ -192,9 +192,15 @@ describe('the collector', { timeout: 60_000 }, () => {
   })
 
   test('cuts off what is still under way when the deadline passes, and says so', async () => {
-    const collector = await start(fakeQueue(() => new Promise(() => {})))
+    let waiting = 0
+    // As a store that does not answer: neither the rows nor the end of the queue come to anything.
+    const publish = () => new Promise<void>(() => void waiting++)
+    const collector = await start({ ...fakeQueue(publish), close: () => new Promise(() => {}) })
     const answer = postTraces(collector.url, protobufTraces(spans(1))).catch(() => 'cut off')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await until(
+      () => waiting === 1,
+      () => `${waiting} requests wait`,
+    )
     expect(await collector.close(200)).toBe(false)
     expect(await answer).toBe('cut off')
   })
