@@ -1,8 +1,7 @@
 // `homeground prefer RUN`: a judge says which of two arms' episodes of a task is better, asked in both orders.
-import path from 'node:path'
-import { HomegroundError, JsonLinesWriter } from '@homeground/sdk/trace'
+import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
-import { estimatePreferences, type JudgedPair, type PreferenceEstimate, type Preferences, preferRun } from '../replay/compare/index.ts'
+import { estimatePreferences, type PreferenceEstimate, PreferenceFile, type Preferences, preferRun } from '../replay/compare/index.ts'
 import { readPrices, systemJudgeDeps } from '../replay/rubric/index.ts'
 import { openRun } from '../replay/run/open-run.ts'
 import { countOf, dollarsOf } from './option-values.ts'
@@ -60,7 +59,6 @@ export function register(program: Command): void {
         })
       }
       const progress = progressLine('pairs', { json })
-      const judged: JudgedPair[] = []
       const question = {
         model: options.judge,
         instructions: options.instructions,
@@ -70,13 +68,19 @@ export function register(program: Command): void {
         timeoutMs: everyJudgeTimeMs,
       }
       const { concurrency, limit, maxCost } = options
-      const asked = { baseline, candidate, question, prices: readPrices(), ...(limit === undefined ? {} : { limit }) }
+      const file = await PreferenceFile.open(run.folder, { baseline, candidate, question })
+      const asked = {
+        ...{ baseline, candidate, question, prices: readPrices(), earlier: file.find },
+        ...(limit === undefined ? {} : { limit }),
+      }
       if (options.dryRun === true) {
         const estimate = await estimatePreferences(run, asked)
         process.stdout.write(json ? `${JSON.stringify(estimate)}\n` : estimateText(estimate))
         return
       }
       let pairs = 0
+      let answered = 0
+      let fault: string | undefined
       const preferences = await preferRun(
         run,
         {
@@ -87,19 +91,19 @@ export function register(program: Command): void {
             pairs = estimate.pairs
             if (!json) process.stderr.write(estimateText(estimate))
           },
-          onPreference: (pair) => {
-            judged.push(pair)
-            progress.show(judged.length, pairs)
+          onPreference: async (pair) => {
+            await file.add(pair)
+            if (pair.value === null) fault ??= pair.reason
+            progress.show(++answered, pairs)
           },
         },
         systemJudgeDeps,
       )
       progress.end()
-      const file = path.join(run.folder, 'preferences.jsonl')
-      await writePairs(file, judged)
-      process.stdout.write(json ? `${JSON.stringify({ ...preferences, file })}\n` : preferText(preferences, judged, file))
+      await file.close()
+      process.stdout.write(json ? `${JSON.stringify({ ...preferences, file: file.path })}\n` : preferText(preferences, fault, file.path))
       if (preferences.stopped !== undefined) {
-        process.stderr.write(`stopped: --max-cost $${maxCost} is spent after ${preferences.pairs} of ${pairs} pairs\n`)
+        process.stderr.write(`stopped: --max-cost $${maxCost} is spent after ${answered} of ${pairs} pairs; the same command goes on\n`)
         process.exitCode = 1
       }
       // A judge that never answered says nothing of the arms.
@@ -116,17 +120,9 @@ function dollarsText(usd: number): string {
   return `$${usd.toFixed(usd >= 1 ? 2 : 4)}`
 }
 
-async function writePairs(file: string, judged: readonly JudgedPair[]): Promise<void> {
-  const writer = await JsonLinesWriter.open(file)
-  for (const pair of judged.toSorted((a, b) => (a.task === b.task ? a.repeat - b.repeat : a.task < b.task ? -1 : 1)))
-    await writer.write(pair)
-  await writer.close()
-}
-
-function preferText(found: Preferences, judged: readonly JudgedPair[], file: string): string {
+function preferText(found: Preferences, fault: string | undefined, file: string): string {
   const [a, b] = [inert(found.baseline), inert(found.candidate)]
   const { share } = found
-  const fault = judged.find(({ value }) => value === null)
   return [
     share === null
       ? 'the judge gave no verdict at all'
@@ -135,7 +131,10 @@ function preferText(found: Preferences, judged: readonly JudgedPair[], file: str
     `sessions: ${found.signTest.wins} for ${b}, ${found.signTest.losses} for ${a}, exact p = ${found.signTest.p.toFixed(4)}`,
     ...(found.withoutVerdict === 0
       ? []
-      : [`${found.withoutVerdict} of ${found.pairs} pairs without a verdict: ${inert(fault?.reason ?? '')}`]),
+      : [
+          `${found.withoutVerdict} of ${found.pairs} pairs without a verdict, which the same command asks about again: ${inert(fault ?? '')}`,
+        ]),
+    ...(found.earlier === undefined ? [] : [`${found.earlier} of ${found.pairs} pairs were judged earlier, and not asked about again`]),
     ...(found.judges === undefined
       ? []
       : [

@@ -10,6 +10,7 @@ export {
   type PreferRunOptions,
   preferRun,
 } from './prefer-run.ts'
+export { PreferenceFile } from './preference-file.ts'
 export { type ReportFiles, writeReport, writeReportFiles } from './report/write-report.ts'
 export { scoreByFeedback } from './score-by-feedback.ts'
 export type * from './types.ts'

@@ -23,7 +23,10 @@ export interface PreferRunOptions {
   maxCostUsd?: number
   /** Shown before the judge is asked. */
   onEstimate?(estimate: PreferenceEstimate): void
-  onPreference?(pair: JudgedPair): void
+  /** A verdict that the judge gave earlier: it is not asked again. */
+  earlier?(pair: { task: string; repeat: number }): JudgedPair | undefined
+  /** Told of each pair that the judge was asked about, and waited for. */
+  onPreference?(pair: JudgedPair): unknown
 }
 
 export interface JudgedPair extends Preference {
@@ -44,8 +47,10 @@ export interface PreferenceEstimate {
 export interface Preferences {
   baseline: string
   candidate: string
-  /** Pairs asked about. */
+  /** Pairs asked about, now or earlier. */
   pairs: number
+  /** How many of them earlier; absent for none. */
+  earlier?: number
   /** Set where pairs are left, since the budget is spent. */
   stopped?: 'max-cost'
   /** What the judge took; absent where it did not answer. */
@@ -67,11 +72,11 @@ export interface Preferences {
 export async function preferRun(run: Run, options: PreferRunOptions, deps: JudgeDeps): Promise<Preferences> {
   const { baseline, candidate, question, prices } = options
   const budget = new Budget(options.maxCostUsd, { arms: [], others: [question.model] }, prices)
-  const pairs = await pairsOf(run, options)
-  options.onEstimate?.(estimated(pairs, question, prices))
-  const judged: JudgedPair[] = []
+  const { judged, unasked } = await sortedOut(run, options)
+  const earlier = judged.length
+  options.onEstimate?.(estimated(unasked, question, prices))
   const all = new Bill(prices)
-  const queue = pairs.values()
+  const queue = unasked.values()
   let failed = false
   const work = async (): Promise<void> => {
     while (!failed && !budget.isSpent) {
@@ -88,7 +93,7 @@ export async function preferRun(run: Run, options: PreferRunOptions, deps: Judge
       const { task, session, repeat } = to.rollout
       const pair = { task, session, repeat, ...preference, ...(judges && { judges }) }
       judged.push(pair)
-      options.onPreference?.(pair)
+      await options.onPreference?.(pair)
       budget.countJudges(judges)
     }
   }
@@ -102,18 +107,33 @@ export async function preferRun(run: Run, options: PreferRunOptions, deps: Judge
     baseline,
     candidate,
     pairs: judged.length,
-    ...(judged.length < pairs.length && { stopped: 'max-cost' as const }),
+    ...(earlier > 0 && { earlier }),
+    ...(judged.length - earlier < unasked.length && { stopped: 'max-cost' as const }),
     ...(judges && { judges }),
     ...summed(judged),
   }
 }
 
+/** The pairs of which there is a verdict, and the others. */
+async function sortedOut(run: Run, options: PairChoice): Promise<{ judged: JudgedPair[]; unasked: Pair[] }> {
+  const judged: JudgedPair[] = []
+  const unasked: Pair[] = []
+  for (const pair of await pairsOf(run, options)) {
+    const verdict = options.earlier?.(pair.to.rollout)
+    if (verdict === undefined) unasked.push(pair)
+    else judged.push(verdict)
+  }
+  return { judged, unasked }
+}
+
+type PairChoice = Pick<PreferRunOptions, 'baseline' | 'candidate' | 'limit' | 'earlier'>
+
 /** What it would take. @throws HomegroundError not-found: an arm or a pair is not there */
 export async function estimatePreferences(
   run: Run,
-  options: Pick<PreferRunOptions, 'baseline' | 'candidate' | 'question' | 'limit' | 'prices'>,
+  options: PairChoice & Pick<PreferRunOptions, 'question' | 'prices'>,
 ): Promise<PreferenceEstimate> {
-  return estimated(await pairsOf(run, options), options.question, options.prices)
+  return estimated((await sortedOut(run, options)).unasked, options.question, options.prices)
 }
 
 function estimated(pairs: readonly Pair[], question: PreferenceQuestion, prices: Prices): PreferenceEstimate {
@@ -133,10 +153,7 @@ interface Pair {
 }
 
 /** Tries of one task and repeat by both arms; those that broke off for reasons that are not the arm's are left out. */
-async function pairsOf(
-  run: Run,
-  { baseline, candidate, limit }: Pick<PreferRunOptions, 'baseline' | 'candidate' | 'limit'>,
-): Promise<Pair[]> {
+async function pairsOf(run: Run, { baseline, candidate, limit }: PairChoice): Promise<Pair[]> {
   for (const name of [baseline, candidate])
     if (!run.file.arms.some((arm) => arm.name === name))
       throw new HomegroundError('not-found', `the run has no arm ${name}`, {
@@ -164,7 +181,7 @@ async function pairsOf(
   })
 }
 
-function summed(judged: readonly JudgedPair[]): Omit<Preferences, 'baseline' | 'candidate' | 'pairs' | 'stopped' | 'judges'> {
+function summed(judged: readonly JudgedPair[]): Omit<Preferences, 'baseline' | 'candidate' | 'pairs' | 'earlier' | 'stopped' | 'judges'> {
   const given = judged.flatMap(({ value, session }) => (value === null ? [] : [{ value, session }]))
   const numbers = new Map<string, number>()
   const sessionOf = given.map(({ session }) => {
