@@ -12,6 +12,7 @@ export type FindingKind =
   | 'judge-order'
   | 'nobody-solves'
   | 'everybody-solves'
+  | 'product-stopped'
 
 export interface Finding {
   kind: FindingKind

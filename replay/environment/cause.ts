@@ -1,7 +1,11 @@
 // Why a replay differs from its recording, as far as the difference itself tells; and what to do about it.
 import type { Difference } from './first-difference.ts'
 
-export type Cause = 'unwrapped-clock' | 'unwrapped-random' | 'unwrapped-network' | 'changed-tool' | 'changed-code' | 'cut-recording'
+export type Cause = 'unwrapped-clock' | 'unwrapped-random' | StoppedBy | 'changed-tool' | 'changed-code' | 'cut-recording'
+
+/** Errors of a rollout that ended because its product did what a replay does not see. */
+export const stoppedBy = ['unwrapped-network', 'unwrapped-process'] as const
+export type StoppedBy = (typeof stoppedBy)[number]
 
 /** The next action for each cause. */
 export const advice: Readonly<Record<Cause, string>> = {
@@ -9,6 +13,8 @@ export const advice: Readonly<Record<Cause, string>> = {
   'unwrapped-random':
     'the product draws random numbers or ids that replay does not control: draw them in hg.io(name, () => …), or from Math.random or crypto',
   'unwrapped-network': 'the product reaches the network on its own: wrap that read with hg.io(name, fn), or make it a tool with hg.tool',
+  'unwrapped-process':
+    'the product starts processes or threads of its own: wrap what they are for with hg.io(name, fn), make it a tool with hg.tool, or allow it (allowProcesses)',
   'changed-tool': 'a tool is not what it was when this was recorded: record anew, or take the change back',
   'changed-code': 'the product builds other requests than when this was recorded: record anew, or take the change back',
   'cut-recording': 'the recording ends in mid-run: leave this episode out of the environment, or record it again',

@@ -52,6 +52,8 @@ export const harnessSchema = z.discriminatedUnion('kind', [
     timeoutMs: timeoutMs.default(120_000),
     /** Hosts, with or without a port, that the product may reach in a replay. @default none */
     allowNetwork: z.array(z.string()).exactOptional(),
+    /** Processes and threads of the product's own may be started in a replay, though nothing of what they do is seen. @default false */
+    allowProcesses: z.boolean().exactOptional(),
   }),
   z.strictObject({
     kind: z.literal('command'),

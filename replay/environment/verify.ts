@@ -1,11 +1,11 @@
 // Plays each task against its own recording: what is reproduced, and for the rest where it first parts and why. An environment that does not reproduce itself cannot judge a candidate.
-import { HomegroundError } from '@homeground/sdk/trace'
+import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import { type RolloutExecutor, rolloutExecutor } from '../harness/executor.ts'
 import type { RolloutDeps, RolloutJob, RolloutResult } from '../harness/types.ts'
 import { rolloutJob } from '../run/rollout-job.ts'
 import { systemDeps } from '../run/system-deps.ts'
 import { TaskSource } from '../run/task-source.ts'
-import { advice, type Cause, causeOf } from './cause.ts'
+import { advice, type Cause, causeOf, stoppedBy } from './cause.ts'
 import { firstParting, type Parting } from './divergence.ts'
 import type { Environment, Split } from './types.ts'
 
@@ -124,14 +124,35 @@ async function verifyTask(
 }
 
 function causeFor(result: RolloutResult, parting: Parting, unstable: boolean): Cause {
-  if (result.error?.type === 'unwrapped-network') return 'unwrapped-network'
+  const stopped = stoppedBy.find((type) => type === result.error?.type)
+  if (stopped !== undefined) return stopped
   if (parting.cut) return 'cut-recording'
   return causeOf(parting, { place: parting.place, unstable })
 }
 
 function partingOf(job: RolloutJob, result: RolloutResult): Parting | undefined {
   if (job.recording === undefined) return undefined
-  return firstParting({ recorded: job.recording, replayed: result.episode, task: job.task, harness: job.harness.kind, unit: job.unit })
+  const { recording, task, harness, unit } = job
+  return (
+    firstParting({ recorded: recording, replayed: result.episode, task, harness: harness.kind, unit }) ?? stoppedAtEnd(recording, result)
+  )
+}
+
+/** Stopped in what it did not wait for, the product may have come to its end all the same: a run would have no score of it. */
+function stoppedAtEnd({ steps }: Episode, { error }: RolloutResult): Parting | undefined {
+  if (!stoppedBy.some((type) => type === error?.type)) return undefined
+  const actual = error?.message ?? ''
+  return {
+    step: steps.length,
+    what: 'end',
+    path: 'error',
+    expected: '(none)',
+    actual,
+    expectedPart: '',
+    actualPart: '',
+    place: 'other',
+    cut: false,
+  }
 }
 
 function jobOf(environment: Environment, id: string, tasks: TaskSource): Promise<RolloutJob> {

@@ -7,7 +7,6 @@ import { rolloutAttributes } from './rollout-attributes.ts'
 import { rolloutSeed, seededRandom } from './seeded.ts'
 import { episodeOfSpans } from './span-episode.ts'
 import type { Harness, Played } from './types.ts'
-import { unwrappedNetwork } from './virtual/network-guard.ts'
 import { type RolloutScope, rolloutScope } from './virtual/scope.ts'
 
 export const playModule: Harness = async (play) => {
@@ -22,12 +21,8 @@ export const playModule: Harness = async (play) => {
   }
   const random = seededRandom(rolloutSeed(job))
   const seam = moduleSeam(play, random)
-  const scope: RolloutScope = {
-    clock: play.clock,
-    random,
-    allowNetwork: job.harness.kind === 'module' ? (job.harness.allowNetwork ?? []) : [],
-    blocked: (target) => play.stop(unwrappedNetwork(target)),
-  }
+  const { allowNetwork = [], allowProcesses = false } = job.harness.kind === 'module' ? job.harness : {}
+  const scope: RolloutScope = { clock: play.clock, random, allowNetwork, allowProcesses, blocked: play.stop }
   const inputs = job.unit === 'session' && Array.isArray(job.task.input) ? job.task.input : [job.task.input ?? null]
   const userTurns = { served: 0, afterDivergence: 0 }
   const startedAtMs = play.deps.now()

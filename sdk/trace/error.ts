@@ -24,6 +24,7 @@ export const errorCodes = {
     meaning: 'The product did not answer the replay handshake: it does not use the SDK, or another copy of it.',
   },
   'unwrapped-network': { exit: 3, meaning: 'In replay: the product tried to reach the network on its own.' },
+  'unwrapped-process': { exit: 3, meaning: 'In replay: the product tried to start or end a process or thread of its own.' },
   'off-tape': { exit: 3, meaning: 'In replay: a tool call left the tape and the miss policy is fail.' },
   'simulation-failed': { exit: 3, meaning: 'In replay: the model that stands in for a tool or a user gave no usable answer.' },
   'run-mismatch': { exit: 2, meaning: 'The run folder was made with other settings, or from an environment that has changed since.' },

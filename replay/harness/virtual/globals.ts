@@ -5,10 +5,12 @@
 // Math.random, crypto.randomUUID, getRandomValues,
 //   node:crypto randomUUID, randomBytes, randomInt, randomFillSync      the rollout's seed
 // fetch, sockets, datagrams                           network-guard.ts
-// Not controlled: process.hrtime, performance.timeOrigin, child processes and threads of the product's own, local pipes, AbortSignal.timeout, Intl's own notion of now.
+// child processes, worker threads, process.kill       process-guard.ts
+// Not controlled: process.hrtime, performance.timeOrigin, threads started while the product is loaded, local pipes, AbortSignal.timeout, Intl's own notion of now.
 import type crypto from 'node:crypto'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { guardNetwork } from './network-guard.ts'
+import { guardProcesses } from './process-guard.ts'
 import { type RolloutScope, rolloutScope } from './scope.ts'
 import { installTimers } from './timers.ts'
 
@@ -22,6 +24,7 @@ export function installVirtualGlobals(): void {
   installRandom()
   installTimers()
   guardNetwork()
+  guardProcesses()
   syncBuiltinESMExports()
 }
 

@@ -85,14 +85,11 @@ function isAllowed(scope: RolloutScope, host: string, hostWithPort: string): boo
 }
 
 function refuse(scope: RolloutScope, target: string): HomegroundError {
-  scope.blocked(target)
-  return unwrappedNetwork(target)
-}
-
-export function unwrappedNetwork(target: string): HomegroundError {
-  return new HomegroundError('unwrapped-network', `in a replay the product tried to reach ${target}`, {
+  const reason = new HomegroundError('unwrapped-network', `in a replay the product tried to reach ${target}`, {
     hint: "wrap that read with hg.io(name, fn), make it a tool with hg.tool, or allow the host in env.json's harness (allowNetwork)",
   })
+  scope.blocked(reason)
+  return reason
 }
 
 /** The forms of net.connect: options, port and host, and Node's own normalised [options, callback]. A path is a local pipe: not the network. */

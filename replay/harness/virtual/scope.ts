@@ -1,5 +1,6 @@
 // What a rollout's code runs in: its clock, its dice and its guard, found by whatever it calls, however deep. Outside of it everything is the system's own.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { HomegroundError } from '@homeground/sdk/trace'
 import type { VirtualClock } from './virtual-clock.ts'
 
 export interface RolloutScope {
@@ -8,8 +9,10 @@ export interface RolloutScope {
   random(): number
   /** Host names (with or without a port) that may be reached. */
   allowNetwork: readonly string[]
-  /** The product tried to reach `target`: ends the rollout. */
-  blocked(target: string): void
+  /** Processes and threads of the product's own may be started. */
+  allowProcesses: boolean
+  /** The product tried what is not allowed: ends the rollout. */
+  blocked(reason: HomegroundError): void
 }
 
 export const rolloutScope = new AsyncLocalStorage<RolloutScope>()

@@ -192,6 +192,30 @@ describe('other environments', () => {
     )
   })
 
+  test('tasks in which the product was stopped are named with the cause', async () => {
+    const at = await build('stopped', { criteria: [{ name: 'actions', weight: 1, type: 'actions', outputs: true }] })
+    const environment = await openEnvironment(at)
+    const error = { type: 'unwrapped-process', message: 'in a replay the product tried to start a process of its own (git status)' }
+    const rollouts = ['one', 'one', 'two'].map((task): Pick<Rollout, 'task' | 'score' | 'error'> => ({ task, score: null, error }))
+    const run = {
+      async *rollouts() {
+        yield* rollouts
+      },
+    } as unknown as Run
+    const { findings } = await auditEnvironment(environment, { runs: [run] })
+    await environment.close()
+    expect(findings.filter(({ kind }) => kind === 'product-stopped')).toEqual([
+      {
+        kind: 'product-stopped',
+        where: 'tasks',
+        severity: 'note',
+        sentence: `The product was stopped in 2 tasks, which have no score for it: ${error.message}`,
+        hint: expect.stringContaining('allowProcesses'),
+        tasks: ['one', 'two'],
+      },
+    ])
+  })
+
   test('the support desk has no hole', async () => {
     const at = path.join(folder, 'desk')
     await buildEnvironment(await recordDesk(), {

@@ -232,6 +232,58 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
   })
 
   test.each([
+    ['spawn', /start a process of its own \(.*node -e/],
+    ['promise', /start a process of its own \(.*node -e/],
+    ['fork', /start a process of its own \(.*node .*--eval=/],
+    ['shell', /start a process of its own \(touch "\$STARTED"\)/],
+    ['sync', /start a process of its own \(.*node -e/],
+    ['thread', /start a thread of its own \(require/],
+  ])('is stopped where it starts a process or thread of its own by %s, unless the environment allows it', async (how, what) => {
+    const started = path.join(folder, 'started')
+    process.env['STARTED'] = started
+    const episodes = await record('one')
+    planted(`start-${how}`)
+    const environment = await build(episodes)
+    const report = await verifyEnvironment(environment)
+    expect(report.divergences).toMatchObject([{ cause: 'unwrapped-process' }])
+    const [rollout] = await run('run')
+    expect(rollout).toMatchObject({
+      score: null,
+      stop: 'error',
+      error: { type: 'unwrapped-process', message: expect.stringMatching(what) },
+    })
+    expect(rollout?.error?.message).toContain('hg.io(name, fn)')
+    expect(fs.existsSync(started)).toBe(false)
+    await environment.close()
+    expect(await verifyEnvironment(await build(episodes, { allowProcesses: true }))).toMatchObject({ share: 1 })
+    expect(fs.existsSync(started)).toBe(true)
+  })
+
+  test('is not reproduced where it is stopped in what it does not wait for', async () => {
+    const environment = await build(await record('one'))
+    planted('forget')
+    visits = 0
+    expect(await verifyEnvironment(environment)).toMatchObject({ share: 0, divergences: [{ cause: 'unwrapped-network' }] })
+    expect(visits).toBe(0)
+  })
+
+  test.each([
+    ['kill', 'unwrapped-process', /send SIGTERM to process \d+/],
+    ['group', 'unwrapped-process', /send SIGKILL to process 0/],
+    ['abort', 'TypeError', /abort/],
+  ])('that would end the whole process (%s) is one failed rollout, whatever is allowed', async (fault, type, message) => {
+    await build(await record('one', 'crash here', 'two'), { allowProcesses: true })
+    planted(fault)
+    const lines = await run('run', { concurrency: 3, threads: 1 })
+    expect(lines.map((line) => [line.stop, line.error?.type])).toEqual([
+      ['done', undefined],
+      ['error', type],
+      ['done', undefined],
+    ])
+    expect(lines[1]?.error?.message).toMatch(message)
+  })
+
+  test.each([
     ['model', /starts-at-load\.mjs calls a model \(POST http:.*\) while it is being loaded/],
     ['tool', /starts-at-load\.mjs calls the tool book while it is being loaded/],
   ])('that runs its agent while it is loaded is refused before its %s is called', async (fault, message) => {

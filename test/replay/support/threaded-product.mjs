@@ -1,10 +1,13 @@
 // A product for worker threads: compiled as users' products are. It uses clock, dice and timers as anyone would; PLANTED names a fault.
+import { execFile, execSync, fork, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import dgram from 'node:dgram'
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
@@ -23,6 +26,17 @@ const look = hg.tool({
   effect: 'read',
   execute: async ({ at }) => `seen ${at}`,
 })
+
+/** Each writes the file that STARTED names, unless it is stopped. */
+const script = "require('node:fs').writeFileSync(process.env.STARTED, '')"
+const starts = {
+  spawn: () => new Promise((resolve, reject) => spawn(process.execPath, ['-e', script]).on('error', reject).on('exit', resolve)),
+  promise: () => promisify(execFile)(process.execPath, ['-e', script]),
+  fork: () => new Promise((resolve, reject) => fork(`--eval=${script}`).on('error', reject).on('exit', resolve)),
+  shell: async () => execSync('touch "$STARTED"'),
+  sync: async () => spawnSync(process.execPath, ['-e', script]),
+  thread: () => new Promise((resolve, reject) => new Worker(script, { eval: true }).on('error', reject).on('exit', resolve)),
+}
 
 export const agent = hg.agent('threaded', async ({ ask }) => {
   const planted = process.env.PLANTED ?? ''
@@ -65,6 +79,7 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
     await sent()
     socket.close()
   }
+  for (const [name, start] of Object.entries(starts)) if (planted.includes(`start-${name}`)) await start()
   if (planted.includes('circle') && ask.includes('crash')) {
     const circle = {}
     circle.self = circle
@@ -77,6 +92,10 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
     throw new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap })
   }
   if (planted.includes('crash') && ask.includes('crash')) process.exit(3)
+  if (planted.includes('kill') && ask.includes('crash')) process.kill(process.pid)
+  if (planted.includes('group') && ask.includes('crash')) process.kill(0, 'SIGKILL')
+  if (planted.includes('abort') && ask.includes('crash')) process.abort()
+  if (planted.includes('forget')) fetch(`${process.env.ELSEWHERE}/log`).catch(() => {})
   if (planted.includes('stray') && ask.includes('crash')) setImmediate(() => Promise.reject(new RangeError('stray')))
   if (planted.includes('spin') && ask.includes('crash')) for (;;);
   if (planted.includes('print')) console.log('noise on stdout')
