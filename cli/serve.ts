@@ -54,7 +54,7 @@ export async function serve(environment: Readonly<Record<string, string | undefi
         accepts: role !== 'ingest',
         // A process that only ingests answers for itself alone.
         ...(role === 'ingest' ? {} : { store }),
-        keys: openKeyRing(keyFile(settings)),
+        keys: openKeyRing(keyFile(settings), { log }),
         requestsPerSecond: settings.HOMEGROUND_REQUESTS_PER_SECOND,
         host: settings.HOMEGROUND_HOST,
         port: settings.HOMEGROUND_PORT,

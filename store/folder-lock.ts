@@ -29,12 +29,12 @@ export function withLock<Result>(
   work: () => Result,
   waitMs = 5_000,
 ): Result {
-  for (const until = Date.now() + waitMs; ; ) {
+  for (const until = performance.now() + waitMs; ; ) {
     try {
       takeLock(file, says)
       break
     } catch (error) {
-      if (!HomegroundError.is(error) || Date.now() >= until) throw error
+      if (!HomegroundError.is(error) || performance.now() >= until) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
     }
   }

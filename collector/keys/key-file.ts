@@ -31,7 +31,11 @@ export function readKeys(file: string): Key[] {
     text = fs.readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw damaged(file, error)
+    const why = error instanceof Error ? error.message : String(error)
+    throw new HomegroundError('invalid-settings', `the key file ${file} cannot be read: ${why}`, {
+      hint: 'give the user that runs the command the right to read it, or name another file with HOMEGROUND_KEYS_FILE',
+      cause: error,
+    })
   }
   try {
     return fileSchema.parse(JSON.parse(text)).keys
@@ -89,14 +93,24 @@ function changeKeys(file: string, change: (keys: readonly Key[]) => readonly Key
   withLock(`${file}.lock`, says, () => writeKeys(file, change(readKeys(file))))
 }
 
+/** It stays whose it is, and as readable as it is: a collector that could no longer read it would go on with the keys that it knows, a revoked one among them. */
 function writeKeys(file: string, keys: readonly Key[]): void {
   const next = `${file}.${process.pid}.next`
-  fs.writeFileSync(next, `${JSON.stringify({ format: 1, keys }, null, 2)}\n`, { mode: 0o600 })
-  fs.renameSync(next, file)
+  const before = fs.statSync(file, { throwIfNoEntry: false })
+  try {
+    fs.writeFileSync(next, `${JSON.stringify({ format: 1, keys }, null, 2)}\n`, { mode: 0o600 })
+    if (before !== undefined) {
+      fs.chownSync(next, before.uid, before.gid)
+      fs.chmodSync(next, before.mode)
+    }
+    fs.renameSync(next, file)
+  } finally {
+    fs.rmSync(next, { force: true })
+  }
 }
 
 function damaged(file: string, cause: unknown): HomegroundError {
-  return new HomegroundError('invalid-settings', `the key file ${file} cannot be read`, {
+  return new HomegroundError('invalid-settings', `the key file ${file} is damaged`, {
     hint: 'restore it from a backup; `homeground keys create` makes a new one where there is none',
     cause,
   })

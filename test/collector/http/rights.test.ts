@@ -5,7 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Collector, createKey, openKeyRing, revokeKey } from '../../../collector/index.ts'
 import type { Store } from '../../../store/index.ts'
-import { collectorOn } from '../../support/collector.ts'
+import { collectorOn, memoryLog } from '../../support/collector.ts'
 import { engineIsMissing, useEngine } from '../../support/engine.ts'
 import { protobufTraces } from '../../support/otlp.ts'
 import { spanId, traceId } from '../../support/span-rows.ts'
@@ -81,7 +81,7 @@ describe.skipIf(engineIsMissing)('the collector', { timeout: 120_000 }, () => {
       'both *': make('*', 'ingest', 'read').text,
     }
     revokeKey(file, revoked.key.id)
-    collector = await collectorOn(store, { keys: openKeyRing(file), store })
+    collector = await collectorOn(store, { keys: openKeyRing(file, { log: memoryLog() }), store })
   })
   afterAll(async () => {
     await collector?.close()

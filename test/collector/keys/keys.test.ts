@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
+import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -37,6 +38,9 @@ const log = memoryLog()
 const rows: SpanRow[] = []
 const feedback: FeedbackRow[] = []
 const asked: EpisodeQuery[] = []
+/** Milliseconds on the key ring's clock. */
+let at = 0
+const now = () => at
 const queue: Queue = {
   publishSpans: async (given) => void rows.push(...given),
   publishFeedback: async (given) => void feedback.push(...given),
@@ -54,7 +58,7 @@ async function start(options: Partial<CollectorOptions> = {}): Promise<string> {
       asked.push(query)
     },
   }
-  const collector = await startCollector({ queue, log, store, port: 0, keys: openKeyRing(file), ...options })
+  const collector = await startCollector({ queue, log, store, port: 0, keys: openKeyRing(file, { log, now }), ...options })
   open.push(collector)
   return collector.url
 }
@@ -74,10 +78,71 @@ test('without a key, with a wrong one and with a revoked one nothing is taken, a
   }
   expect((await postTraces(url, body(), bearer(text))).status).toBe(200)
   revokeKey(file, key.id)
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  at += 1_000
   expect((await postTraces(url, body(), bearer(text))).status).toBe(401)
   expect(rows.length).toBe(1)
   expect(JSON.stringify(log.lines)).not.toContain(text.slice(12))
+})
+
+test('a key that is revoked stops on a connection that stays open too', async () => {
+  const { text, key } = createKey(file, { name: 'a', project: 'shop', rights: ['read'] })
+  const { hostname, port } = new URL(await start())
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  const get = () =>
+    new Promise((resolve, reject) => {
+      const request = http.get({ hostname, port, path: '/v1/episodes', agent, headers: bearer(text) }, (response) => {
+        response.resume().once('end', () => resolve([response.statusCode, request.reusedSocket]))
+      })
+      request.once('error', reject)
+    })
+  try {
+    expect([await get(), await get()]).toEqual([
+      [200, false],
+      [200, true],
+    ])
+    revokeKey(file, key.id)
+    at += 1_000
+    expect(await get()).toEqual([401, true])
+  } finally {
+    agent.destroy()
+  }
+})
+
+test('the file stays whose it is and as readable as it was: a collector of another user must learn of a revocation', () => {
+  const { key } = createKey(file, { name: 'a', project: 'shop', rights: ['read'] })
+  // Only root may give a file away.
+  const owner = process.getuid?.() === 0 ? 65_534 : (process.getuid?.() ?? 0)
+  fs.chownSync(file, owner, fs.statSync(file).gid)
+  fs.chmodSync(file, 0o640)
+  revokeKey(file, key.id)
+  const { uid, mode } = fs.statSync(file)
+  expect({ uid, mode: mode & 0o777, left: fs.readdirSync(folder) }).toEqual({ uid: owner, mode: 0o640, left: ['keys.json'] })
+})
+
+test('a file that cannot be read any more is told once, and read again as soon as it can be, also where only its rights have changed', () => {
+  const { text, key } = createKey(file, { name: 'a', project: 'shop', rights: ['read'] })
+  const said = memoryLog()
+  const ring = openKeyRing(file, { log: said, now })
+  const look = () => {
+    at += 1_000
+    return ring.find(text)?.id
+  }
+  revokeKey(file, key.id)
+  const revoked = fs.readFileSync(file)
+  const { mtime } = fs.statSync(file)
+  fs.writeFileSync(file, '#'.repeat(revoked.length))
+  fs.utimesSync(file, mtime, mtime)
+  expect([look(), look()]).toEqual([key.id, key.id])
+  fs.writeFileSync(file, revoked)
+  fs.utimesSync(file, mtime, mtime)
+  expect(look()).toBeUndefined()
+  fs.rmSync(file)
+  expect([look(), ring.isOn()]).toEqual([undefined, true])
+  expect(said.lines.map(({ level, message }) => [level, message])).toEqual([
+    ['error', 'keys stay as they were known, revoked ones too, until their file can be read'],
+    ['info', 'the key file is read again'],
+    ['error', 'keys stay as they were known, revoked ones too, until their file can be read'],
+  ])
 })
 
 test('the file holds hashes, is the owner’s alone, and never the key', () => {
@@ -153,11 +218,12 @@ test('reading needs the right to read, and reads its own project alone', async (
 
 test('without keys a request under another host name is refused: a web page may have bent its name to this machine', async () => {
   const url = await start()
-  const { request } = await import('node:http')
   const status = await new Promise((resolve) => {
-    request(`${url}/v1/episodes?project=shop`, { headers: { host: 'evil.example' } }, (response) =>
-      resolve(response.resume().statusCode),
-    ).end()
+    http
+      .request(`${url}/v1/episodes?project=shop`, { headers: { host: 'evil.example' } }, (response) =>
+        resolve(response.resume().statusCode),
+      )
+      .end()
   })
   expect(status).toBe(403)
   expect((await fetch(`${url}/v1/episodes?project=shop`)).status).toBe(200)
@@ -178,7 +244,7 @@ test('a client over its rate gets 429 with Retry-After', async () => {
 
 test('a damaged key file is an error at the start, not an open door', () => {
   fs.writeFileSync(file, '{"keys":')
-  expect(() => openKeyRing(file)).toThrow(expect.objectContaining({ code: 'invalid-settings' }))
+  expect(() => openKeyRing(file, { log })).toThrow(expect.objectContaining({ code: 'invalid-settings' }))
 })
 
 test('homeground keys creates, lists and revokes', async () => {
