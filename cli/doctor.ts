@@ -126,11 +126,11 @@ function clients(): Finding[] {
   } catch {
     return []
   }
-  return unseenClients(text).map(({ name, mend }) => ({
+  return unseenClients(text).map(({ name, why, mend }) => ({
     part: 'Recording',
     state: 'missing' as const,
     needed: false,
-    says: `${name} does not use fetch: model calls made through it are not recorded (docs/sdk/what-fetch-cannot-see.md)`,
+    says: `${name} ${why}: model calls made through it are not recorded (docs/sdk/what-fetch-cannot-see.md)`,
     mend,
   }))
 }

@@ -29,7 +29,12 @@ export function wrapClient<Client extends object>(client: Client, recorder: Reco
   if (!recording)
     warnHost(
       recorder,
-      'wrap() found no `fetch` that it may replace on the client (is it frozen, or a proxy?); its calls are not recorded. Give its HTTP client hg.fetch instead',
+      `wrap() found no \`fetch\` that it may replace on ${className(client, recorder)} (is it frozen, or a proxy?); its calls are not recorded. Where it takes a \`fetch\` option, give it hg.wrap({ fetch }).fetch; else see docs/sdk/what-fetch-cannot-see.md`,
     )
   return client
+}
+
+function className(client: { constructor?: { name?: unknown } }, recorder: Recorder): string {
+  const name = recorder.guard(() => client.constructor?.name, undefined)
+  return typeof name === 'string' && name !== '' && name !== 'Object' ? `the client ${name}` : 'the client'
 }

@@ -12,6 +12,14 @@ describe('clients that fetch cannot see', () => {
     expect(unseenClients('{"dependencies":{"axios":"1"}}')[0]?.mend).toContain('hg.fetch')
   })
 
+  it('say why: some do use fetch, for an API of their own', () => {
+    const whys = ['axios', '@google/genai', 'cohere-ai', 'ollama', '@ai-sdk/google'].map(
+      (name) => unseenClients(JSON.stringify({ dependencies: { [name]: '1' } }))[0]?.why,
+    )
+    expect(whys).toEqual(['does not use fetch', ...Array(4).fill('calls an API that is not known to hg.fetch and register')])
+    expect(names({ '@ai-sdk/openai': '3', '@ai-sdk/anthropic': '3', '@mistralai/mistralai': '1', 'groq-sdk': '1' })).toEqual([])
+  })
+
   it('are none in development dependencies, or where there is no package.json to read', () => {
     expect(unseenClients('{"devDependencies":{"axios":"1"}}')).toEqual([])
     expect([unseenClients('no json'), unseenClients('null'), unseenClients('{"dependencies":[1]}')]).toEqual([[], [], []])
@@ -27,6 +35,14 @@ describe('clients that fetch cannot see', () => {
       'node-fetch': '1',
       '@aws-sdk/client-bedrock-runtime': '1',
       '@azure/openai': '1',
+      superagent: '1',
+      needle: '1',
+      '@azure-rest/ai-inference': '1',
+      '@google/genai': '1',
+      'cohere-ai': '1',
+      ollama: '1',
+      '@ai-sdk/google': '1',
+      '@ai-sdk/amazon-bedrock': '1',
     }))
       expect(page).toContain(name)
   })

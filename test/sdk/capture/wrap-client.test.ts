@@ -75,6 +75,29 @@ describe('wrap', () => {
     expect(told).toEqual([expect.stringContaining('its calls are not recorded')])
   })
 
+  it('tells of each client without a fetch by its class, and what to give it; so given, every POST is recorded', async () => {
+    await using t = await setUp(['ok'])
+    const told: string[] = []
+    const listen = (warning: Error): void => void told.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    class Gemini {}
+    class Cohere {}
+    for (const client of [new Gemini(), new Cohere(), {}, Object.create(null)]) t.hg.wrap(client)
+    const [given, known] = [t.hg.wrap({ fetch }).fetch, t.hg.fetch]
+    const url = `${t.server.origin}/models/m:generateContent`
+    for (const each of [given, known]) await (await each(url, { method: 'POST', body: '{"contents":[]}' })).text()
+    await t.hg.flush()
+    expect(told.map((each) => /found no `fetch` that it may replace on (the client.*) \(is it/.exec(each)?.[1])).toEqual([
+      'the client Gemini',
+      'the client Cohere',
+      'the client',
+    ])
+    expect(told[0]).toContain('give it hg.wrap({ fetch }).fetch; else see docs/sdk/what-fetch-cannot-see.md')
+    expect(t.exporter.spans.map(({ attributes }) => attributes['homeground.request.body'])).toEqual(['{"contents":[]}'])
+    expect(t.hg.stats().internalErrors).toBe(0)
+  })
+
   it('records a plain call: bodies as they were, and the conventions attributes', async () => {
     await using t = await setUp(['It is on its way.'])
     const answer = await t.hg.wrap(t.client).chat.completions.create({ model: 'gpt-4o', messages, temperature: 0.5 })

@@ -6,6 +6,7 @@ import { withSeam } from '@homeground/sdk/seam'
 import { MemoryExporter, startModelServer } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
+import { readProjectFile } from '../../support/project-files.ts'
 
 const sdk = fileURLToPath(new URL('../../../sdk/dist/index.js', import.meta.url))
 const closing: (() => unknown)[] = []
@@ -86,5 +87,27 @@ describe('what is at work when its process ends', () => {
         ['invoke_agent desk', true, 'shutdown'],
       ],
     })
+  })
+})
+
+describe('the handlers of docs/sdk/README.md', () => {
+  const [handlers = ''] = readProjectFile('docs/sdk/README.md').match(/(?<=```ts\n)process\.once\('SIGTERM'[\s\S]*?(?=```)/) ?? []
+
+  it.each([
+    ['a signal', "process.kill(process.pid, 'SIGTERM')", 0, ''],
+    ['an exception that nobody catches', "setImmediate(() => { throw new Error('boom') })", 1, 'Error: boom'],
+    ['a rejection that nobody handles', "void Promise.reject(new Error('boom'))", 1, 'Error: boom'],
+  ])('send what waits, and what is at work, when %s ends the process', (_, end, status, said) => {
+    const program = `
+      import { homeground } from ${JSON.stringify(sdk)}
+      const exporter = { export: async (spans) => console.log(spans.map(({ name }) => name).join()) }
+      const hg = homeground({ project: 'test', exporter, exportDelayMs: 60_000 })
+      ${handlers}
+      hg.agent('done', () => 1)()
+      void hg.agent('desk', () => new Promise(() => setInterval(() => undefined, 1000)))()
+      ${end}`
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+    expect({ status: ended.status, stdout: ended.stdout }).toEqual({ status, stdout: 'invoke_agent done,invoke_agent desk\n' })
+    expect(ended.stderr).toContain(said)
   })
 })
