@@ -28,7 +28,7 @@ export function register(program: Command): void {
   retention
     .command('set')
     .description('rows older than so many days go away, beginning now')
-    .argument('<project>')
+    .argument('<project>', 'its name', projectOf)
     .argument('<days>', 'a whole number of 1 or more', daysOf)
     .addOption(folderOption())
     .action((project: string, days: number, options: { folder?: string }) =>
@@ -48,6 +48,11 @@ export function register(program: Command): void {
         process.stdout.write(`${inert(project)}: rows stay\n`)
       }),
     )
+}
+
+function projectOf(name: string): string {
+  if (name !== '') return name
+  throw new HomegroundError('invalid-argument', 'the project is empty', { hint: '`homeground traces list` lists the projects' })
 }
 
 function daysOf(text: string): number {

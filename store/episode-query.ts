@@ -1,5 +1,5 @@
 // An EpisodeQuery in two halves: SQL that finds the traces which may hold such an episode, and the exact test on the assembled episode.
-import type { Episode } from '@homeground/sdk/trace'
+import { type Episode, HomegroundError } from '@homeground/sdk/trace'
 import type { EpisodeQuery } from './types.ts'
 
 /** A condition on `trace_id`, and on `day` where the query has a time; values travel as bound parameters. */
@@ -29,19 +29,22 @@ export function traceConditions(query: EpisodeQuery): { sql: string; parameters:
     const name = bind(query.feedback.name)
     conditions.push(`trace_id IN (SELECT trace_id FROM feedback WHERE project = {project:String} AND name = {${name}:String})`)
   }
-  for (const [time, compares] of [
-    [query.from, '>='],
-    [query.to, '<='],
-  ] as const) {
-    const day = dayOf(time)
-    if (day !== undefined) conditions.push(`day ${compares} {${bind(day)}:Date}`)
-  }
+  const from = dayOf('from', query.from)
+  const to = dayOf('to', query.to)
+  if (from !== undefined) conditions.push(`day >= {${bind(from)}:Date}`)
+  if (to !== undefined) conditions.push(`day <= {${bind(to)}:Date}`)
   return { sql: conditions.join(' AND '), parameters }
 }
 
 /** Undefined where there is no time, or none that ClickHouse's Date can say (1970 to June 2149): 9999 would be read as a day of the past. The exact test comes later. */
-function dayOf(time: string | undefined): string | undefined {
-  const ms = time === undefined ? Number.NaN : Date.parse(time)
+function dayOf(name: 'from' | 'to', time: string | undefined): string | undefined {
+  if (time === undefined) return undefined
+  const ms = Date.parse(time)
+  if (Number.isNaN(ms)) {
+    throw new HomegroundError('invalid-argument', `${name}=${time} is no time`, {
+      hint: 'write it like 2026-01-31 or 2026-01-31T12:00:00Z',
+    })
+  }
   return ms >= 0 && ms < Date.UTC(2149, 5, 6) ? new Date(ms).toISOString().slice(0, 10) : undefined
 }
 

@@ -1,7 +1,6 @@
 // GET /v1/episodes: whole episodes as JSON Lines, by query (`project`, `agent`, `model`, `session`, `user`, `tool`, `source`, `run`, `from`, `to`, `limit`, `tags.NAME`, `feedback.NAME`).
-import { once } from 'node:events'
 import { formatEpisodeLine } from '@homeground/sdk/trace'
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
 import type { EpisodeQuery, Store } from '../../store/index.ts'
 import type { Key } from '../keys/key-file.ts'
@@ -34,7 +33,7 @@ export function episodesRoute(store: Pick<Store, 'episodes'>, context: RouteCont
       for await (const episode of store.episodes(query)) {
         if (!isStarted) response.status(200).type('application/x-ndjson')
         isStarted = true
-        if (!response.write(`${formatEpisodeLine(episode)}\n`)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+        if (!response.write(`${formatEpisodeLine(episode)}\n`)) await takesMore(response)
         if (response.destroyed) return
       }
       if (!isStarted) response.status(200).type('application/x-ndjson')
@@ -45,6 +44,17 @@ export function episodesRoute(store: Pick<Store, 'episodes'>, context: RouteCont
       else refuse(request, response, error, context)
     }
   }
+}
+
+/** Resolves when what was written has gone out, or the reader has. */
+function takesMore(response: Response): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }
 
 function queryOf(request: Request, key: Key | undefined): EpisodeQuery {

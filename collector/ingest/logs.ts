@@ -2,7 +2,7 @@
 import { type AttributeValue, evaluation, type SpanRow } from '@homeground/sdk/trace'
 import { type EventFeedback, type EventRecord, feedbackOfEvent } from './evaluation-feedback.ts'
 import { messageEventRows } from './message-event-rows.ts'
-import { anyValue, attributesOf, field, integer, type JsonObject, jsonId, list, text, walkJsonExport } from './otlp-json.ts'
+import { anyValue, asObject, attributesOf, field, integer, type JsonObject, jsonId, list, text, walkJsonExport } from './otlp-json.ts'
 import { emptyAttributes, readAnyValue, readKeyValue, type Surroundings, walkExport } from './otlp-protobuf.ts'
 import type { Rejection } from './types.ts'
 import type { WireReader } from './wire-reader.ts'
@@ -29,7 +29,7 @@ export function decodeJsonLogs(json: string): DecodedLogs {
   const rejected: Rejection[] = []
   walkJsonExport(json, 'logRecords', (record, around) => {
     try {
-      events.push(readJsonRecord(record, around))
+      events.push(readJsonRecord(asObject(record), around))
     } catch (error) {
       rejected.push({ reason: error instanceof Error ? error.message : 'a field has the wrong type' })
     }

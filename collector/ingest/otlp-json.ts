@@ -9,25 +9,25 @@ const object = z.record(z.string(), z.unknown())
 export type JsonObject = z.infer<typeof object>
 
 /**
- * Walks an export request and calls `read` at each span or log record.
+ * Walks an export request and calls `read` at each span or log record, or what stands in its place.
  * @throws Error where the text is no JSON object of this shape
  */
-export function walkJsonExport(text: string, what: 'spans' | 'logRecords', read: (item: JsonObject, around: Surroundings) => void): void {
+export function walkJsonExport(text: string, what: 'spans' | 'logRecords', read: (item: unknown, around: Surroundings) => void): void {
   const [outer, inner] = what === 'spans' ? ['resourceSpans', 'scopeSpans'] : ['resourceLogs', 'scopeLogs']
   for (const ofResource of list(parseJsonObject(text), outer)) {
     const resource = attributesOf(list(asObject(field(ofResource, 'resource') ?? {}), 'attributes'))
     for (const ofScope of list(ofResource, inner)) {
       const scope = scopeOf(field(ofScope, 'scope'))
-      for (const item of list(ofScope, what)) read(item, { resource, scope })
+      for (const item of anyList(ofScope, what)) read(item, { resource, scope })
     }
   }
 }
 
 /** JSON whose long integers keep all their digits: OTLP writes them as strings, but not every sender does. @throws Error where it is no JSON object */
 function parseJsonObject(text: string): JsonObject {
-  // Within a JSON string the quotes before the colon would be escaped, so content is never touched.
+  // Within a JSON string the quotes before the colon would be escaped, so content is never touched. A number with a fraction or an exponent is a double already.
   const exact = /\d{16}/.test(text)
-    ? text.replace(/("(?:[A-Za-z]*TimeUnixNano|[a-z_]*time_unix_nano|intValue|int_value)"\s*:\s*)(-?\d{16,})/g, '$1"$2"')
+    ? text.replace(/("(?:[A-Za-z]*TimeUnixNano|[a-z_]*time_unix_nano|intValue|int_value)"\s*:\s*)(-?\d{16,})(?![\d.eE])/g, '$1"$2"')
     : text
   return asObject(JSON.parse(exact))
 }
@@ -101,10 +101,14 @@ export function field(from: JsonObject, name: string): unknown {
 
 /** A repeated message field. */
 export function list(from: JsonObject, name: string): JsonObject[] {
+  return anyList(from, name).map(asObject)
+}
+
+function anyList(from: JsonObject, name: string): unknown[] {
   const value = field(from, name)
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw new Error(`${name} is not a list`)
-  return value.map(asObject)
+  return value
 }
 
 export function text(value: unknown): string {

@@ -10,7 +10,7 @@ export function decodeJsonTraces(json: string): DecodedSpans {
   walkJsonExport(json, 'spans', (span, around) => {
     let unchecked: UncheckedSpan
     try {
-      unchecked = readSpan(span, around)
+      unchecked = readSpan(asObject(span), around)
     } catch (error) {
       decoded.rejected.push({ reason: error instanceof Error ? error.message : 'a field has the wrong type' })
       return

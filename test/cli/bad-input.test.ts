@@ -76,6 +76,11 @@ const cases: { what: string; args: string[]; files?: Record<string, string | Buf
     refusal: { message: /70000 is no port/, hint: /65535/, docs: 'invalid-argument' },
   },
   {
+    what: 'a rule for no project',
+    args: ['retention', 'set', '', '30'],
+    refusal: { message: /the project is empty/, hint: /traces list/, docs: 'invalid-argument' },
+  },
+  {
     what: 'a wrong format name',
     args: ['import', 'some.jsonl', '--format', 'eposide'],
     files: { 'some.jsonl': '{}\n' },

@@ -162,6 +162,39 @@ describe('the collector', { timeout: 60_000 }, () => {
     expect(await response.text()).toContain(fault)
   })
 
+  test('refuses by itself what stands in a span’s place and is none, and takes the others, whatever their numbers look like', async () => {
+    const queue = fakeQueue()
+    const { url } = await start(queue)
+    const good = (n: number, times: string) => `{"traceId":"${traceId(1)}","spanId":"${spanId(n)}",${times}}`
+    const wrong = ['null', '7', '[]', '"span"', good(9, '"startTimeUnixNano":"NaN"'), good(9, '"startTimeUnixNano":-1764600000000000000')]
+    const right = [
+      good(1, '"startTimeUnixNano":1764600000000000001,"endTimeUnixNano": 1764600000000000003'),
+      // A fraction, and an exponent, behind as many digits as a time has.
+      good(2, '"startTimeUnixNano":1764600000000000000.5,"endTimeUnixNano":1764600000000000000e0'),
+      good(3, '"startTimeUnixNano":1.7646e18,"attributes":[{"key":"n","value":{"intValue":1764600000000000000.0}}]'),
+      good(4, '"startTimeUnixNano":"9223372036854775807"'),
+    ]
+    const send = async (route: string, body: string) => {
+      const response = await fetch(`${url}/v1/${route}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      return { status: response.status, ...Object(await response.json()) }
+    }
+    expect(await send('traces', `{"resourceSpans":[{"scopeSpans":[{"spans":[${[...wrong, ...right].join(',')}]}]}]}`)).toEqual({
+      status: 200,
+      partialSuccess: { rejectedSpans: '6', errorMessage: expect.stringContaining('expected a JSON object (4)') },
+    })
+    expect(queue.rows.map((row) => [row.spanId, row.startTimeUnixNano])).toEqual([
+      [spanId(1), 1764600000000000001n],
+      [spanId(2), 1764600000000000000n],
+      [spanId(3), 1764600000000000000n],
+      [spanId(4), 9223372036854775807n],
+    ])
+    expect(queue.rows.map((row) => row.attributes['n'])).toEqual([undefined, undefined, '1764600000000000000', undefined])
+    expect(await send('logs', '{"resourceLogs":[{"scopeLogs":[{"logRecords":[null,{}]}]}]}')).toEqual({
+      status: 200,
+      partialSuccess: { rejectedLogRecords: '1', errorMessage: '1 refused: expected a JSON object (1)' },
+    })
+  })
+
   test('says 503 with Retry-After when the store is away, never 200', async () => {
     const away = new HomegroundError('store-unavailable', 'ClickHouse does not answer', { hint: 'x', retryable: true })
     const { url } = await start(fakeQueue(() => Promise.reject(away)))

@@ -268,6 +268,9 @@ describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
     expect(await both({ to: '9999-12-31T00:00:00Z' })).toEqual(ends)
     expect(await both({ from: '2026-01-01T00:00:00Z', to: '2200-01-01T00:00:00+02:00' })).toEqual(ends.slice(2, 4))
     expect(await both({ from: '2200-01-01T00:00:00Z' })).toEqual(ends.slice(4))
+    const none = { code: 'invalid-argument', message: 'from=yesterday is no time' }
+    await expect(both({ from: 'yesterday' })).rejects.toMatchObject(none)
+    await expect(store.traces({ project: 'ages', from: 'yesterday' })).rejects.toMatchObject(none)
   })
 
   test('gives the rows and feedback of more traces than one statement takes, in order', async () => {
