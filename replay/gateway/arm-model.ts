@@ -15,10 +15,12 @@ export interface ArmModelOptions {
   cache?: AnswerCache | undefined
   /** A request begins to wait for its turn, or because the endpoint said so; what it gives is called when the waiting is over. */
   onWait?(): () => void
+  /** A request is tried again, since the endpoint refused it or did not answer: in words. */
+  onRetry?(trouble: string): void
 }
 
 /** @throws HomegroundError invalid-settings: the arm names a key that is not set, or a dialect that nobody reads */
-export function armModel(arm: Arm, deps: EndpointDeps, { gate, cache, onWait }: ArmModelOptions = {}): ModelSource {
+export function armModel(arm: Arm, deps: EndpointDeps, { gate, cache, onWait, onRetry }: ArmModelOptions = {}): ModelSource {
   const endpoint = endpointOf(arm, deps.env)
   const spoken = arm.api ?? 'openai.chat'
   const dialect = dialectOf(spoken)
@@ -41,12 +43,14 @@ export function armModel(arm: Arm, deps: EndpointDeps, { gate, cache, onWait }: 
       const kept = cache?.find(endpoint.url, text)
       const sent: EndpointResponse =
         kept?.text === undefined
-          ? await post(endpoint, text, deps, { gate, onWait, signal: request.signal })
+          ? await post(endpoint, text, deps, {
+              ...{ gate, onWait, signal: request.signal },
+              onRetry: (answer) => onRetry?.(noAnswer(endpoint.url, answer)),
+            })
           : { status: 200, text: kept.text, attempts: 1 }
       const { status, attempts } = sent
       if (sent.failure !== undefined) {
-        const message = `${endpoint.url} did not answer: ${sent.failure.message}`
-        return { ...base, status, attempts, body: errorBody(request.api, sent.failure.type, message) }
+        return { ...base, status, attempts, body: errorBody(request.api, sent.failure.type, noAnswer(endpoint.url, sent)) }
       }
       const answer = answerOf(spoken, sent.text, status, dialect.readResponse)
       if (answer.response !== undefined && kept?.text === undefined) kept?.keep(sent.text)
@@ -60,6 +64,10 @@ export function armModel(arm: Arm, deps: EndpointDeps, { gate, cache, onWait }: 
       }
     },
   }
+}
+
+function noAnswer(url: string, { failure, status, text }: EndpointResponse): string {
+  return failure === undefined ? `${url} answered ${status}: ${text.slice(0, 300)}` : `${url} did not answer: ${failure.message}`
 }
 
 function inClientsWords(answer: Answer, request: GatewayRequest, model: string): Answer {

@@ -2,6 +2,7 @@
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Arm } from '../run/types.ts'
 import type { ArmGate } from './arm-gate.ts'
+import { requestFailure } from './request-failure.ts'
 
 export interface EndpointDeps {
   fetch: typeof globalThis.fetch
@@ -77,7 +78,7 @@ export async function post(
   endpoint: Endpoint,
   text: string,
   deps: EndpointDeps,
-  { gate, signal, onWait = () => () => {} }: PostOptions = {},
+  { gate, signal, onWait = () => () => {}, onRetry }: PostOptions = {},
 ): Promise<EndpointResponse> {
   let counted = 0
   let waited = 0
@@ -99,6 +100,7 @@ export async function post(
     else counted += 1
     if (counted >= attemptsAllowed || waited + wait > patienceMs) return answer
     waited += wait
+    onRetry?.(answer)
     const slept = deps.sleep(wait, signal)
     await (limited ? waiting(slept) : slept)
   }
@@ -109,6 +111,8 @@ export interface PostOptions {
   signal?: AbortSignal | undefined
   /** Waiting begins; what it gives is called when it is over. Not told of the pauses after failures. */
   onWait?: (() => () => void) | undefined
+  /** Told of each answer that is no last word. */
+  onRetry?: ((answer: EndpointResponse) => void) | undefined
 }
 
 interface Tried {
@@ -132,7 +136,7 @@ async function once(
     return { answer, limited: response.status === 429 || (isRetryable(response.status) && retryAfterMs !== undefined), retryAfterMs }
   } catch (error) {
     signal?.throwIfAborted()
-    return { answer: { status: 502, text: '', attempts, failure: failureOf(error) }, limited: false, retryAfterMs: undefined }
+    return { answer: { status: 502, text: '', attempts, failure: requestFailure(error) }, limited: false, retryAfterMs: undefined }
   } finally {
     leave()
   }
@@ -150,15 +154,4 @@ function retryAfter(headers: Headers, now: number): number | undefined {
   const seconds = Number(after)
   const wait = Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1_000
   return wait >= 0 ? Math.min(wait, longestWaitMs) : undefined
-}
-
-/** `fetch failed` says nothing; its cause does. */
-function failureOf(error: unknown): { type: string; message: string } {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code: unknown = typeof cause === 'object' && cause !== null ? Reflect.get(cause, 'code') : undefined
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return {
-    type: typeof code === 'string' ? code : cause instanceof Error ? cause.name : 'Error',
-    message: message === '' ? String(code) : message,
-  }
 }

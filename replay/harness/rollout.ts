@@ -3,7 +3,7 @@ import { type Episode, HomegroundError, type ModelCall, type Usage } from '@home
 import { conversationOf, lanesOf } from '../environment/conversation.ts'
 import { answerCache } from '../gateway/answer-cache.ts'
 import { ArmGate } from '../gateway/arm-gate.ts'
-import { armModel } from '../gateway/arm-model.ts'
+import { type ArmModelOptions, armModel } from '../gateway/arm-model.ts'
 import { type RecordedLane, recordedModel } from '../gateway/recorded-model.ts'
 import type { GatewayAnswer, ModelSource } from '../gateway/types.ts'
 import { addUsage, type Billed } from '../rubric/bill.ts'
@@ -40,7 +40,7 @@ export async function executeRollout(
   const signal = deps.signal === undefined ? stopping.signal : AbortSignal.any([deps.signal, stopping.signal])
   const tape = new Tape(job.entries, { tools: job.tools, allowLive: job.allowLive })
   const seen: Seen = { failures: [], untranslated: new Set(), cachedCalls: 0, tokens: new Map() }
-  const deadline = new Deadline(timeoutOf(job), () => stopping.abort(timeout(job)))
+  const deadline = new Deadline(timeoutOf(job), () => stopping.abort(timeout(job, seen)))
   const onWait = (): (() => void) => {
     deadline.hold()
     options.onWait?.()
@@ -49,8 +49,11 @@ export async function executeRollout(
       options.onBegin?.()
     }
   }
+  const onRetry = (trouble: string): void => {
+    seen.trouble = trouble
+  }
   const budget = new RolloutBudget(job, (reason) => stopping.abort(reason))
-  const model = budget.limited(watched(announcing(sourceOf(job, deps, onWait), tape), job, seen))
+  const model = budget.limited(watched(announcing(sourceOf(job, deps, { onWait, onRetry }), tape), job, seen))
   const stop = (reason: HomegroundError): void => stopping.abort(reason)
   const clock = recordedClock(job, deps)
   const simulator = job.simulator === undefined ? undefined : openSimulator(job, job.simulator, { deps, signal, budget })
@@ -123,12 +126,12 @@ function simulatedUser(
   })
 }
 
-function sourceOf(job: RolloutJob, deps: RolloutDeps, onWait: () => () => void): ModelSource {
+function sourceOf(job: RolloutJob, deps: RolloutDeps, told: Pick<ArmModelOptions, 'onWait' | 'onRetry'>): ModelSource {
   if (job.arm.model !== 'recorded') {
     return armModel(job.arm, deps, {
       gate: job.gate === undefined ? undefined : new ArmGate(job.gate),
       cache: job.cache === undefined ? undefined : answerCache(job.cache, job),
-      onWait,
+      ...told,
     })
   }
   if (job.recording === undefined) {
@@ -158,6 +161,8 @@ function recordedCalls(job: RolloutJob, recording: Episode): RecordedLane[] {
 interface Seen {
   /** Calls that failed in the end: a score made of a broken endpoint would be a lie. */
   failures: GatewayAnswer[]
+  /** Why a call that has no answer yet is tried again. */
+  trouble?: string
   untranslated: Set<string>
   cachedCalls: number
   /** Token ids by the response's id: a product whose client speaks another dialect cannot have recorded them. */
@@ -170,6 +175,7 @@ function watched(source: ModelSource, job: RolloutJob, seen: Seen): ModelSource 
     async answer(request) {
       const answer = await source.answer(request)
       if (answer.response === undefined) seen.failures.push(answer)
+      delete seen.trouble
       for (const name of answer.untranslated) seen.untranslated.add(name)
       if (answer.cached === true) seen.cachedCalls += 1
       if (answer.tokens !== undefined && answer.response?.id !== undefined) seen.tokens.set(answer.response.id, answer.tokens)
@@ -200,8 +206,9 @@ function timeoutOf(job: RolloutJob): number | undefined {
   return job.harness.timeoutMs
 }
 
-function timeout(job: RolloutJob): Error {
-  return Object.assign(new Error(`the rollout took longer than ${timeoutOf(job)} ms`), { name: 'TimeoutError' })
+function timeout(job: RolloutJob, { trouble }: Seen): Error {
+  const why = trouble === undefined ? '' : `, in which ${trouble}`
+  return Object.assign(new Error(`the rollout took longer than ${timeoutOf(job)} ms${why}`), { name: 'TimeoutError' })
 }
 
 interface End {

@@ -1,7 +1,8 @@
 // Asks a judge model over Chat Completions: with a time limit, and again where the endpoint is busy or away.
 import { setTimeout as wait } from 'node:timers/promises'
-import { dialectOf, isJson, type Json, type Usage } from '@homeground/sdk/trace'
+import { dialectOf, type Json, parseJson, type Usage } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { requestFailure } from '../../gateway/request-failure.ts'
 
 export interface JudgeCall {
   model: string
@@ -29,8 +30,10 @@ export const systemJudgeDeps: JudgeDeps = {
   sleep: (ms) => wait(ms),
 }
 
-/** Tries of one call, the first included. */
+/** Tries of one call, the first included. Being told to wait (429) is none. */
 const mostTries = 4
+/** So long one call waits in all: a limit by the minute must not cost a score. */
+const patienceMs = 120_000
 
 const responseSchema = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }), finish_reason: z.string().nullish() })).min(1),
@@ -44,15 +47,20 @@ export async function askJudge(call: JudgeCall, deps: JudgeDeps): Promise<{ text
   const key =
     call.apiKeyEnv === undefined ? (environment['HOMEGROUND_JUDGE_API_KEY'] ?? environment['OPENAI_API_KEY']) : environment[call.apiKeyEnv]
   if (call.apiKeyEnv !== undefined && key === undefined) return { fault: `the environment variable ${call.apiKeyEnv} is not set` }
+  let failed = 0
+  let waited = 0
   for (let attempt = 1; ; attempt++) {
     const answer = await once(url, key, call, deps)
     if (!('busy' in answer)) return answer
-    if (attempt === mostTries) return { fault: answer.busy }
-    await deps.sleep(answer.retryAfterMs ?? 250 * 4 ** (attempt - 1))
+    const wait = answer.retryAfterMs ?? Math.min(60_000, 250 * 4 ** (attempt - 1))
+    if (!answer.limited) failed += 1
+    if (failed === mostTries || waited + wait > patienceMs) return { fault: `${answer.busy} (asked ${attempt} times)` }
+    waited += wait
+    await deps.sleep(wait)
   }
 }
 
-type Once = { text: string } | { fault: string } | { busy: string; retryAfterMs: number | undefined }
+type Once = { text: string } | { fault: string } | { busy: string; limited: boolean; retryAfterMs: number | undefined }
 
 async function once(url: string, key: string | undefined, call: JudgeCall, deps: JudgeDeps): Promise<Once> {
   try {
@@ -70,11 +78,14 @@ async function once(url: string, key: string | undefined, call: JudgeCall, deps:
       signal: AbortSignal.timeout(call.timeoutMs),
     })
     if (response.status === 429 || response.status >= 500) {
-      await response.body?.cancel()
-      return { busy: `judge ${call.model}: HTTP ${response.status}`, retryAfterMs: retryAfter(response.headers.get('retry-after')) }
+      const said = (await response.text()).trim().slice(0, 200)
+      const busy = `judge ${call.model}: HTTP ${response.status}${said === '' ? '' : ` ${said}`}`
+      return { busy, limited: response.status === 429, retryAfterMs: retryAfter(response.headers.get('retry-after')) }
     }
     if (!response.ok) return { fault: `judge ${call.model}: HTTP ${response.status} ${(await response.text()).slice(0, 200)}` }
-    const body: unknown = await response.json()
+    const text = await response.text()
+    const body = parseJson(text)
+    if (body === undefined) return { fault: `judge ${call.model}: ${url} answered with what is no JSON: ${text.slice(0, 200)}` }
     deps.onAnswer?.(call.model, usageOf(body))
     const parsed = responseSchema.safeParse(body)
     const [choice] = parsed.data?.choices ?? []
@@ -84,13 +95,13 @@ async function once(url: string, key: string | undefined, call: JudgeCall, deps:
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
       return { fault: `judge ${call.model}: no answer within ${call.timeoutMs} ms` }
-    return { busy: `judge ${call.model}: ${error instanceof Error ? error.message : String(error)}`, retryAfterMs: undefined }
+    return { busy: `judge ${call.model}: ${url} did not answer: ${requestFailure(error).message}`, limited: false, retryAfterMs: undefined }
   }
 }
 
 /** Empty where the endpoint counts nothing. */
-function usageOf(body: unknown): Usage {
-  return (isJson(body) ? dialectOf('openai.chat')?.readResponse(body)?.usage : undefined) ?? {}
+function usageOf(body: Json): Usage {
+  return dialectOf('openai.chat')?.readResponse(body)?.usage ?? {}
 }
 
 /** Seconds, as servers send it; at most a minute is waited. */

@@ -125,6 +125,19 @@ describe('a judge that answers as asked', () => {
   })
 })
 
+test('a judge that limits its rate for longer than four tries still gives its verdict', async () => {
+  let calls = 0
+  act = (body, response) => {
+    calls += 1
+    if (calls <= 8) {
+      response.writeHead(429, { 'retry-after': '10' }).end()
+      return undefined
+    }
+    return says('pass')(body)
+  }
+  expect((await grade()).value).toBe(1)
+})
+
 describe('a judge that does not never yields a number', () => {
   const hostile: [string, Act, RegExp][] = [
     ['nonsense', () => 'I would say it is quite good!', /did not answer with one JSON object/],
@@ -135,14 +148,20 @@ describe('a judge that does not never yields a number', () => {
     ['the verdict before the reason', (body) => ({ ticket: ticketOf(body), verdict: 'pass', reason: 'x' }), /decided before it reasoned/],
     ['another ticket', () => ({ ticket: '000000000000', reason: 'x', verdict: 'pass' }), /another ticket/],
     ['an empty body', (_, response) => void response.end('{}'), /no text/],
-    ['no JSON at all', (_, response) => void response.end('<html>'), /judge j: /],
+    ['no JSON at all', (_, response) => void response.end('<html>'), /judge j: http.* answered with what is no JSON: <html>/],
+    [
+      'a connection that breaks',
+      (_, response) => void response.destroy(),
+      /judge j: http.* did not answer: (?!fetch failed).* \(asked 4 times\)/,
+    ],
     [
       'an answer cut off',
       (_, response) => void response.end(JSON.stringify({ choices: [{ message: { content: '{' }, finish_reason: 'length' }] })),
       /cut off/,
     ],
     ['HTTP 400', (_, response) => void response.writeHead(400).end('no such model'), /HTTP 400 no such model/],
-    ['HTTP 500 for ever', (_, response) => void response.writeHead(500).end(), /HTTP 500/],
+    ['HTTP 500 for ever', (_, response) => void response.writeHead(500).end(), /HTTP 500 \(asked 4 times\)/],
+    ['out of quota for ever', (_, response) => void response.writeHead(429).end('no quota'), /HTTP 429 no quota \(asked 6 times\)/],
   ]
   test.each(hostile)('%s', async (_, does, reason) => {
     act = does

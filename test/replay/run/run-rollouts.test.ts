@@ -336,6 +336,21 @@ describe('runRollouts', () => {
     expect(gone).toBe(true)
   })
 
+  test.each([
+    [
+      'refused the connection',
+      async () => Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:9') })),
+      'did not answer: connect ECONNREFUSED',
+    ],
+    ['answers with an error', async () => new Response('the model is loading', { status: 503 }), 'answered 503: the model is loading'],
+  ])('says of a rollout without time that its endpoint %s', async (_, fetch, said) => {
+    await open(['a'])
+    const never = (_ms: number, signal: AbortSignal | undefined) =>
+      new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    await run({ arms: arms.slice(0, 1), harness: { kind: 'loop', maxSteps: 8, timeoutMs: 100 }, deps: { fetch, sleep: never } })
+    expect((await linesOf())[0]).toMatchObject({ stop: 'timeout', score: null, error: { message: expect.stringContaining(said) } })
+  })
+
   test('gives the same rollouts, less timings, with any concurrency', async () => {
     await open(['a', 'b', 'c', 'd', 'e'])
     await run({ repeats: 2, concurrency: 1, folder: path.join(folder, 'one') })
