@@ -5,6 +5,7 @@ import { openEnvironment } from '../replay/environment/open.ts'
 import { readPrices } from '../replay/rubric/index.ts'
 import { openRun } from '../replay/run/open-run.ts'
 import { rescoreRun } from '../replay/run/rescore-run.ts'
+import { countOf } from './option-values.ts'
 import { progressLine } from './progress.ts'
 import { runFolder } from './run-folder-option.ts'
 import { summariseRun } from './run-summary.ts'
@@ -15,6 +16,8 @@ interface RescoreCommandOptions {
   folder?: string
   env?: string
   out?: string
+  missing?: true
+  concurrency: number
 }
 
 export function register(program: Command): void {
@@ -25,6 +28,8 @@ export function register(program: Command): void {
     .addOption(folderOption())
     .option('--env <FOLDER>', 'the environment with the rubric (default: the one that the run was made from)')
     .option('--out <FOLDER>', 'folder of the new run (default: beside the old one, with the hash of the environment)')
+    .option('--missing', 'score only rollouts that have no score, where a judge was away; the others keep theirs')
+    .option('--concurrency <N>', 'rollouts at a time', countOf, 4)
     .action(async (given: string, options: RescoreCommandOptions, command: Command) => {
       const json = wantsJson(command)
       const run = await openRun(runFolder(given, options.folder))
@@ -36,6 +41,8 @@ export function register(program: Command): void {
           folder: options.out ?? path.join(path.dirname(run.folder), id),
           id,
           prices: readPrices(),
+          missing: options.missing ?? false,
+          concurrency: options.concurrency,
           onProgress: (done, planned) => progress.show(done, planned),
         })
         progress.end()

@@ -86,3 +86,35 @@ test('scores the recorded episodes by the rubric of today, keeps nulls of runs t
   expect(again.size).toEqual({ planned: 2, done: 2 })
   expect(fs.readFileSync(path.join(at('old'), 'rollouts.jsonl'), 'utf8')).toBe(oldText)
 })
+
+test('scores only what has no score, where a judge was away, and keeps the rest as it is; not by another rubric', async () => {
+  const before = await environment('hello')
+  const tasks: string[] = []
+  for await (const task of before.tasks()) tasks.push(task.id)
+  const { name, hash, harness } = before.file
+  const run = await RunFolder.open(at('old'), {
+    ...{ format: 1 as const, id: 'old', environment: { name, folder: before.folder, hash }, arms: [{ name: 'x', model: 'm' }] },
+    ...{ harness, tasks, repeats: 1, seed: 0, margin: 0.05, startedAt: '2026-01-01T00:00:00.000Z', versions: {} },
+  })
+  const scores = [0.25, null]
+  for (const [index, task] of tasks.entries()) {
+    const score = scores[index] ?? null
+    const rollout: Rollout = {
+      ...{ task, session: `s${index}`, arm: 'x', repeat: 0, score, offTape: { count: 0 }, usage: {}, durationMs: 1, stop: 'done' },
+      scores: { greets: { value: score, weight: 1, reason: 'judge j: HTTP 429' } },
+      episode: `${index}`.repeat(32),
+    }
+    await run.add(index, rollout, sampleEpisode({ id: rollout.episode, output: 'hello' }))
+  }
+  await run.close()
+  const again = await rescoreRun(await openRun(at('old')), before, { folder: at('new'), id: 'new', prices: {}, missing: true })
+  await before.close()
+  const rollouts: Rollout[] = []
+  for await (const rollout of again.rollouts()) rollouts.push(rollout)
+  expect(rollouts.map(({ score }) => score)).toEqual([0.25, 1])
+  const after = await environment('goodbye')
+  const other = rescoreRun(await openRun(at('old')), after, { folder: at('other'), id: 'other', prices: {}, missing: true })
+  await expect(other).rejects.toMatchObject({ code: 'run-mismatch', hint: expect.stringContaining('--missing') })
+  await after.close()
+  expect(fs.existsSync(at('other'))).toBe(false)
+})
