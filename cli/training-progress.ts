@@ -9,7 +9,7 @@ export interface TrainingProgress {
 }
 
 export function trainingProgress(options: { json: boolean }): TrainingProgress {
-  const line = progressLine('steps', options)
+  let line = progressLine('steps', options)
   return {
     show(event) {
       if (event.event === 'step') {
@@ -19,6 +19,8 @@ export function trainingProgress(options: { json: boolean }): TrainingProgress {
         line.show(event.step, event.steps, `loss ${figure(event.loss)}${reward}${offTape}${failed}`)
         return
       }
+      // What is left is reckoned from the first step on, not from when torch began to load.
+      if (event.event === 'training') line = progressLine('steps', options)
       const text = sentence(event)
       if (text === undefined || options.json) return
       line.end()

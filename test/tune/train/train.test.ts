@@ -127,6 +127,19 @@ describe('homeground tune sft', () => {
     expect(ended.stderr).toContain('--gpus: expected one process for each GPU, found 2 processes, and no NVIDIA device on this machine')
   })
 
+  it.skipIf(pythonIsMissing)('leaves no half of a model that could not be made, and names a place that cannot be', () => {
+    const make = (to: string, texts: string) =>
+      spawnSync(process.execPath, [command, '--json', 'tune', 'model', 'tiny', to, '--texts', texts], {
+        cwd: folder,
+        env: { ...process.env, HOMEGROUND_PYTHON: python },
+        encoding: 'utf8',
+      })
+    const broken = make('tiny', 'none.txt')
+    expect([broken.status, fs.existsSync(path.join(folder, 'tiny'))]).toEqual([3, false])
+    const place = make('rows.jsonl/tiny', 'rows.jsonl')
+    expect([place.status, JSON.parse(place.stderr).error.code]).toEqual([2, 'invalid-argument'])
+  })
+
   it('names the command that makes the Python environment where there is none', () => {
     const ended = spawnSync(process.execPath, [command, ...sft, '--folder', 'empty'], {
       cwd: folder,

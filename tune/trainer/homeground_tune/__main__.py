@@ -8,7 +8,7 @@ import sys
 import traceback
 
 from .events import take_stdout
-from .faults import Failed, Refused
+from .faults import Failed, Refused, is_disk_full
 from .watch import end_with_parent
 
 # A thread that waits for the others sleeps. Where it spins instead, as torch's OpenMP does by default, one busy neighbour on a small machine makes
@@ -54,7 +54,9 @@ def main() -> None:
     except Exception as error:
         traceback.print_exc()
         text = f"{type(error).__name__}: {error}"
-        if "out of memory" in text.lower():
+        if is_disk_full(error):
+            text, action = "the disk is full", "free some room and run the same command"
+        elif "out of memory" in text.lower():
             action = "lower optimizer.perDeviceBatch or data.maxTokens, or set optimizer.gradientCheckpointing to on"
         else:
             action = "look at the lines above, or at log.txt in the output folder"

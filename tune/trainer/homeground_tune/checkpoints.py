@@ -61,8 +61,8 @@ def torn(folder: Path) -> str | None:
 RESULTS = {"adapter", "model", "metrics.jsonl", "model.json", "README.md", "report.html", "result.json"}
 
 
-def claim_output(settings: Settings) -> None:
-    """An output folder belongs to one run: the same settings go on in it, others are refused."""
+def claim_output(settings: Settings) -> bool:
+    """An output folder belongs to one run: the same settings go on in it, others are refused. True where this run is its first."""
     file = Path(settings.output) / "started.json"
     mine = fingerprint(settings)
     if file.is_file():
@@ -80,12 +80,19 @@ def claim_output(settings: Settings) -> None:
                     )
                 ],
             )
-        return
+        return False
     others = sorted(each.name for each in Path(settings.output).iterdir() if each.name in RESULTS or CHECKPOINT.fullmatch(each.name))
     if others:
         found = f"{settings.output} with {', '.join(others)} of something else"
         raise Refused("run-mismatch", [Fault("output", "an empty folder", found, "name another folder")])
     write_whole(file, json.dumps(mine))
+    return True
+
+
+def release_output(settings: Settings) -> None:
+    """Of a run that was refused before its first step."""
+    for name in ("started.json", "metrics.jsonl"):
+        (Path(settings.output) / name).unlink(missing_ok=True)
 
 
 # A version that knows one setting more for reinforcement learning still goes on with a run of `sft`.

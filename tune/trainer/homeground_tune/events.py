@@ -25,6 +25,12 @@ class Events:
             Path(output).mkdir(parents=True, exist_ok=True)
             self.file = open(Path(output) / "metrics.jsonl", "a", encoding="utf-8")  # noqa: SIM115 - lives as long as the run
 
+    def close(self) -> None:
+        """What is told from here on goes to stdout alone."""
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
     def emit(self, event: str, **fields: object) -> None:
         self.last_at = time.monotonic()
         if not self.speaks:

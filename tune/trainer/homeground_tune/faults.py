@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from dataclasses import asdict, dataclass, field
 
 
@@ -59,3 +61,10 @@ class FaultList:
     def raise_if_any(self) -> None:
         if self.faults:
             raise Refused(self.code, self.faults)
+
+
+def is_disk_full(error: Exception, output: str = ".") -> bool:
+    """Three libraries write checkpoints, and each says it otherwise; torch does not say why it could not write."""
+    text = str(error)
+    said = "No space left" in text or "os error 28" in text or getattr(error, "errno", None) == errno.ENOSPC
+    return said or ("PytorchStreamWriter" in text and shutil.disk_usage(output).free < 2**26)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from . import memory
 from .events import Events
@@ -27,7 +27,7 @@ class Prepared:
     events: Events
     follower: Follower
     # Called when the run ends, however it ends.
-    closing: list[Callable[[], None]] = field(default_factory=list)
+    closing: list[Callable[[], None]]
 
     def check_memory(self, longest: int) -> None:
         """Raises Refused with numbers where the run cannot fit. `longest` is in tokens."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import importlib.metadata
 import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from .checkpoints import claim_output, newest_whole, write_whole
+from .checkpoints import claim_output, newest_whole, release_output, write_whole
 from .events import Events
-from .faults import Failed
+from .faults import Failed, Refused, is_disk_full
 from .model_files import check_adapter, check_targets, read_object, read_shape
 from .read_settings import read_settings
 from .rows import read_rows
@@ -35,22 +35,31 @@ def run(settings_file: str, events: Events) -> None:
     if settings.model.adapter is not None:
         check_adapter(settings.model.adapter)
     Path(settings.output).mkdir(parents=True, exist_ok=True)
-    claim_output(settings)
+    fresh = claim_output(settings)
     events.open(settings.output)
     if (Path(settings.output) / "result.json").is_file():
         events.emit("end", already=True, **read_object(Path(settings.output) / "result.json", "delete the folder to start over"))
         return
     events.emit("start", recipe=settings.recipe, rows=len(rows), validationRows=len(validation))
     end_when_stalled(events, settings.stall_minutes)
-    prepared = prepare(settings, rows, validation, events)
+    closing: list[Callable[[], None]] = []
     try:
-        train(importlib.import_module(f"homeground_tune.recipes.{settings.recipe}").build(prepared), prepared)
+        try:
+            prepared = prepare(settings, rows, validation, events, closing)
+            trainer = importlib.import_module(f"homeground_tune.recipes.{settings.recipe}").build(prepared)
+        except Refused:
+            # Nothing was trained: what is mended now is no other run's.
+            if fresh:
+                events.close()
+                release_output(settings)
+            raise
+        train(trainer, prepared)
     finally:
-        for close in prepared.closing:
+        for close in closing:
             close()
 
 
-def prepare(settings: Settings, rows, validation, events: Events):
+def prepare(settings: Settings, rows, validation, events: Events, closing: list[Callable[[], None]]):
     from transformers import set_seed
 
     from .follow import Follower
@@ -66,7 +75,7 @@ def prepare(settings: Settings, rows, validation, events: Events):
     shape = read_shape(folder)
     check_targets(settings, shape)
     template = set_template(tokenizer, settings.model.chat_template, with_tools=any(row.value.get("tools") for row in rows))
-    return Prepared(settings, rows, validation, folder, tokenizer, template, shape, device, events, Follower(events))
+    return Prepared(settings, rows, validation, folder, tokenizer, template, shape, device, events, Follower(events), closing)
 
 
 def has_tokenizer(folder: str | None) -> bool:
@@ -100,13 +109,6 @@ def train(trainer, prepared) -> None:
         result = describe_result(trainer, prepared, saved, time.monotonic() - started, trainable)
         write_whole(Path(settings.output) / "result.json", json.dumps(result, indent=2))
         events.emit("end", already=False, **result)
-
-
-def is_disk_full(error: Exception, output: str) -> bool:
-    """Three libraries write checkpoints, and each says it otherwise; torch does not say why it could not write."""
-    text = str(error)
-    said = "No space left" in text or "os error 28" in text or getattr(error, "errno", None) == errno.ENOSPC
-    return said or ("PytorchStreamWriter" in text and shutil.disk_usage(output).free < 2**26)
 
 
 def save(trainer, prepared) -> str:

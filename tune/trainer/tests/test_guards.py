@@ -21,7 +21,7 @@ import time
 from homeground_tune import run
 from homeground_tune.__main__ import main
 
-def prepare(settings, rows, validation, events):
+def prepare(settings, rows, validation, events, closing):
     for step in range(20):
         time.sleep(0.3)
         events.emit("step", step=step)

@@ -14,9 +14,9 @@ import pytest
 from conftest import conversation, told, write_settings
 
 from homeground_tune import memory
-from homeground_tune.faults import Failed, Refused
+from homeground_tune.faults import Failed, Refused, is_disk_full
 from homeground_tune.follow import Follower
-from homeground_tune.run import is_disk_full, run
+from homeground_tune.run import run
 
 
 def settings(tmp_path: Path, tiny: str, rows: str, output: str = "out", **fields: object) -> str:
@@ -162,6 +162,17 @@ def test_what_a_library_would_refuse_later_is_refused_as_a_setting(tmp_path, tin
         run(settings(tmp_path, tiny, write_rows([row]), **fields), events)
     (fault,) = refused.value.faults
     assert (fault.field.split(":")[-1], words in fault.found) == (place, True)
+
+
+def test_a_run_that_was_refused_is_begun_again_with_what_was_mended(tmp_path, tiny, write_rows, events):
+    """The folder was held by the refused run: the mended row made it another one's."""
+    broken = {"messages": [{"role": "user", "content": "x" * 9000}, {"role": "assistant", "content": "y"}]}
+    with pytest.raises(Refused) as refused:
+        run(settings(tmp_path, tiny, write_rows([broken])), events)
+    assert refused.value.faults[0].field == "data.maxTokens"
+    assert list((tmp_path / "out").iterdir()) == []
+    run(settings(tmp_path, tiny, write_rows([conversation(number) for number in range(4)]), optimizer={"maxSteps": 1}), events)
+    assert told(events, "end")[-1]["steps"] == 1
 
 
 def test_a_run_that_cannot_fit_is_refused_with_numbers(tmp_path, tiny, write_rows, events, monkeypatch):
