@@ -2,5 +2,7 @@
 // any client is built. Tools and agents stay unseen: they need hg.tool and hg.agent. HOMEGROUND_PROJECT names the project.
 import { registerHomeground } from './homeground.ts'
 
-const project = process.env['HOMEGROUND_PROJECT'] ?? process.env['OTEL_SERVICE_NAME'] ?? process.env['npm_package_name'] ?? 'default'
-registerHomeground({ project })
+const { HOMEGROUND_PROJECT, OTEL_SERVICE_NAME, npm_package_name } = process.env
+// A variable that is set to nothing names nothing.
+const project = [HOMEGROUND_PROJECT, OTEL_SERVICE_NAME, npm_package_name].find((name) => name !== undefined && name.trim() !== '')
+registerHomeground({ project: project ?? 'default' })

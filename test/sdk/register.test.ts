@@ -21,6 +21,7 @@ async function run(
   name: string,
   source: string,
   options: readonly string[] = ['--import', register],
+  more: Record<string, string> = {},
 ): Promise<{ printed: string; said: string; spans: string[] }> {
   const spans: string[] = []
   const collector = http.createServer((request, response) => {
@@ -49,6 +50,7 @@ async function run(
     HOMEGROUND_PROJECT: 'p',
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'k',
+    ...more,
   }
   const child = spawn(process.execPath, [...options, file], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
@@ -74,6 +76,12 @@ describe('register', () => {
   it('records untouched CommonJS', async () => {
     const source = `const OpenAI = require(${JSON.stringify(`${openai}.js`)})\nconst client = new OpenAI()\n${ask}.then((answer) => console.log(answer.choices[0].message.content))`
     expect(await run('app.cjs', source)).toEqual({ printed: 'ok\n', said: '', spans: ['chat m'] })
+  })
+
+  it('does no harm where the names for its project are empty', async () => {
+    const source = `import OpenAI from ${JSON.stringify(`${openai}.mjs`)}\nconst client = new OpenAI()\nconsole.log((await ${ask}).choices[0].message.content)`
+    const empty = { HOMEGROUND_PROJECT: '', OTEL_SERVICE_NAME: ' ', npm_package_name: '' }
+    expect(await run('app.mjs', source, undefined, empty)).toEqual({ printed: 'ok\n', said: '', spans: ['chat m'] })
   })
 
   it('together with wrap and hg.fetch records each call once', async () => {
