@@ -3,6 +3,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
+/** Tells a command that it is a step of a loop. */
+const stepVariable = 'HOMEGROUND_LOOP_STEP'
+
 export interface LoopStepOptions {
   /** Homeground's folder, where it was given. */
   folder: string | undefined
@@ -12,7 +15,7 @@ export interface LoopStepOptions {
 /** Its errors and progress go to our stderr as they come. @throws where it cannot be started */
 export function runLoopStep(given: readonly string[], { folder, signal }: LoopStepOptions): Promise<{ code: number; stdout: string }> {
   const main = fileURLToPath(new URL('./main.js', import.meta.url))
-  const environment = { ...process.env, ...(folder === undefined ? {} : { HOMEGROUND_FOLDER: folder }) }
+  const environment = { ...process.env, ...(folder === undefined ? {} : { HOMEGROUND_FOLDER: folder }), [stepVariable]: '1' }
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...given], { env: environment, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
     const stop = (): void => void child.kill('SIGTERM')
@@ -29,9 +32,10 @@ export function runLoopStep(given: readonly string[], { folder, signal }: LoopSt
   })
 }
 
-/** To be called when a command begins: where it is a step, it ends as soon as the loop is gone. */
+/** To be called when a command begins: where it is a step, it ends as soon as the loop is gone. A process manager's channel may close: that ends nothing. */
 export function endWithLoop(): void {
-  if (process.channel === undefined) return
+  if (process.env[stepVariable] === undefined || process.channel === undefined) return
+  delete process.env[stepVariable]
   process.once('disconnect', () => process.exit(3))
   // Its end is all that is listened for.
   process.channel.unref()

@@ -181,6 +181,20 @@ describe('homeground tune sft', () => {
     child.kill('SIGKILL')
     await expect.poll(() => isAlive(trainer), { timeout: 20_000 }).toBe(false)
   })
+
+  it('goes on where the channel of a process manager closes', async () => {
+    const child = spawn(process.execPath, [command, ...sft, '--set', 'act=hang'], {
+      cwd: folder,
+      env: { ...process.env, HOMEGROUND_PYTHON: fake },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    const trainer = await trainerOf(path.join(folder, 'out'))
+    child.disconnect()
+    const beside = homeground(...sft)
+    expect([beside.status, beside.stderr.includes(`process ${child.pid} is training into it`)]).toEqual([2, true])
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(trainer), { timeout: 20_000 }).toBe(false)
+  })
 })
 
 /** The process id that the stand-in writes once it hangs. */
