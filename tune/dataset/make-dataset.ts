@@ -131,7 +131,7 @@ async function makePairs(candidates: AsyncIterable<Candidate>, counts: ReadonlyM
   for await (const [task, attempts] of wholeGroups(candidates, counts)) {
     const scored = attempts.filter(({ score }) => typeof score === 'number')
     const found = pairsOf(scored, { margin, pairs })
-    if (found.length === 0) making.drop(task, scored.length < 2 ? 'no-score' : 'tie')
+    if (found.length === 0) making.drop(task, attempts.length < 2 ? 'single-attempt' : scored.length < 2 ? 'no-score' : 'tie')
     for (const { better, worse, result } of found) {
       if (typeof result === 'string') making.drop(task, result)
       else await making.add(task, preferenceRow(result.pair, making.style), [result.turn], originOf([better, worse]))
@@ -156,7 +156,7 @@ async function* wholeGroups(
   }
 }
 
-/** Scores of one task that are all the same teach nothing; null scores make no variance. A task that nobody scored is kept. */
+/** Scores of one task that are all the same teach nothing; null scores make no variance. A task that nobody scored, or that was tried once (as it was recorded), is kept. */
 async function makeGroups(candidates: AsyncIterable<Candidate>, tasks: AsyncIterable<Task>, making: Making): Promise<void> {
   const attempts = await attemptsByTask(candidates)
   const split = making.options.split ?? 'train'
@@ -166,7 +166,7 @@ async function makeGroups(candidates: AsyncIterable<Candidate>, tasks: AsyncIter
     const asked = group.filter(({ score }) => score !== undefined)
     const scores = new Set(asked.flatMap(({ score }) => (typeof score === 'number' ? [score] : [])))
     if (asked.length > 0 && scores.size === 0) making.drop(task.id, 'no-score')
-    else if (asked.length > 0 && scores.size === 1) making.drop(task.id, 'zero-variance')
+    else if (asked.length > 1 && scores.size === 1) making.drop(task.id, 'zero-variance')
     else
       await making.add(task.id, { prompt: taskPrompt(task, making.style), task: task.id }, [], {
         ...originOf(group),

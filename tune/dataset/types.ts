@@ -11,6 +11,7 @@ export type DropReason =
   | 'filtered'
   | 'off-tape'
   | 'no-score'
+  | 'single-attempt'
   | 'zero-variance'
   | 'tie'
   | 'environment-diverged'

@@ -40,6 +40,7 @@ describe('rows of preference training', () => {
       [candidate([model([text('system', 'v2'), user], says('A'))], { task: 't', score: 1 }), run(0, [says('B')], '')],
     ],
     ['no-score', [run(1, [says('A')], ''), run(null, [says('B')], '')]],
+    ['single-attempt', [run(1, [says('A')], '')]],
     ['tie', [run(1, [says('A')], ''), run(1, [says('B')], '')]],
     ['invalid-arguments', [run(1, [assistant(call('a', 'f', { arguments: '{', invalid: true }))], ''), run(0, [says('B')], '')]],
     ['no-assistant-turn', [run(1, [says('A')], ''), run(0, [], '')]],

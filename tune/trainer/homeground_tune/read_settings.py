@@ -25,12 +25,18 @@ def read_settings(path: str) -> Settings:
         raise Refused("not-found", [Fault(path, "a settings file", "nothing", "give the path of a JSON file")]) from None
     except ValueError as error:
         raise Refused("invalid-settings", [Fault(path, "JSON", str(error), "mend the file at that line")]) from None
-    settings = parse_dataclass(Settings, value, "", faults)
+    settings = parse_dataclass(Settings, with_recipes_defaults(value), "", faults)
     faults.raise_if_any()
     assert isinstance(settings, Settings)
     check(settings, faults)
     faults.raise_if_any()
     return settings
+
+
+def with_recipes_defaults(value: object) -> object:
+    """KTO holds an answer against the others of its batch: alone in it there is nothing to learn."""
+    optimizer = value.get("optimizer", {}) if isinstance(value, dict) and value.get("recipe") == "kto" else None
+    return {**value, "optimizer": {"perDeviceBatch": 2, **optimizer}} if isinstance(optimizer, dict) else value
 
 
 def camel(name: str) -> str:
@@ -127,6 +133,10 @@ def check(settings: Settings, faults: FaultList) -> None:
     if not settings.data.train:
         faults.add("data.train", "at least one file of rows", "none", "name the file that `homeground dataset` wrote")
     batch, at_once = settings.optimizer.batch_size, settings.optimizer.per_device_batch
+    if settings.recipe == "kto" and at_once < 2:
+        faults.add(
+            "optimizer.perDeviceBatch", "at least 2 with kto", at_once, "an answer is held against others of its batch: leave it out"
+        )
     if settings.recipe != "grpo" and batch % (at_once * world_size()) != 0:
         devices = f" x {world_size()} devices" if world_size() > 1 else ""
         faults.add("optimizer.batchSize", f"a multiple of perDeviceBatch ({at_once}){devices}", batch, "change one of the two")

@@ -85,6 +85,15 @@ def test_values_that_no_library_takes_are_refused_here(tmp_path):
     ]
 
 
+def test_kto_takes_two_answers_at_once(tmp_path):
+    """By default it took one, and ended in TRL's error after torch was loaded."""
+    given = {"recipe": "kto", "model": {"base": "x/y"}, "data": {"train": [__file__]}, "output": "out"}
+    assert read_settings(write_settings(tmp_path, **given)).optimizer.per_device_batch == 2
+    assert faults_of(write_settings(tmp_path, **given, optimizer={"perDeviceBatch": 1})) == [
+        ("optimizer.perDeviceBatch", "at least 2 with kto")
+    ]
+
+
 def test_a_run_does_not_write_into_the_model_that_it_begins_with(tmp_path):
     """It replaced the model's own README.md."""
     (tmp_path / "base").mkdir()
