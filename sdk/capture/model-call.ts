@@ -19,7 +19,7 @@ import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.
 import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
-import { watchBody, watchResponse } from './watch-response.ts'
+import { watchResponse } from './watch-response.ts'
 import type { BodyWatcher } from './watch-stream.ts'
 
 /** Stands where a content type would, of a body that is recorded in part or not at all because of its length. */
@@ -72,28 +72,16 @@ export class ModelCall implements BodyWatcher, ModelTurn {
     this.maxBodyBytes = maxBodyBytes
   }
 
-  /** The response has come; its body is watched from here on. */
+  /** The response has come; its body is watched from here on. @throws where it cannot be: a fake without headers, a frozen one */
   respond(response: Response): void {
     this.status = response.status
     const run = this.span.frame?.run
     if (run !== undefined && response.ok) run.turn = this
-    watchResponse(response, this)
-    // The caller has it first: its own reaction to the same promise stands before this one, and no body can be read sooner.
-    queueMicrotask(() => this.look(response))
-  }
-
-  private look(response: Response): void {
-    try {
-      const type = response.headers.get('content-type') ?? ''
-      this.binary = type.startsWith('application/vnd.amazon.eventstream')
-      this.stream = this.binary || type.startsWith('text/event-stream')
-      if (!this.stream && type !== '' && !/json|text|xml|html/.test(type)) this.untold = type
-      watchBody(response, { stream: this.stream })
-    } catch (error) {
-      // A fake without headers: the call is recorded without its body.
-      this.recorder.failed(error)
-      this.end('done')
-    }
+    const type = response.headers.get('content-type') ?? ''
+    this.binary = type.startsWith('application/vnd.amazon.eventstream')
+    this.stream = this.binary || type.startsWith('text/event-stream')
+    if (!this.stream && type !== '' && !/json|text|xml|html/.test(type)) this.untold = type
+    watchResponse(response, this, { stream: this.stream })
   }
 
   /** There was no response. */

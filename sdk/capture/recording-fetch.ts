@@ -1,4 +1,4 @@
-// A fetch that records. It calls the fetch that it was given with the same arguments and returns the promise that it got.
+// A fetch that records. It calls the fetch that it was given with the same arguments and gives what that gives.
 import { currentFrame, type Replay, runStorage } from '../run/context.ts'
 import type { Recorder } from '../run/recorder.ts'
 import { ModelCall } from './model-call.ts'
@@ -56,11 +56,19 @@ export function recordingFetch(inner: Fetch, recorder: Recorder, options: Record
         call,
       ),
     )
-    Promise.resolve(promise).then(
-      (response) => respond(response, call, recorder),
-      (error: unknown) => recorder.guard(() => call.failed(error), undefined),
-    )
-    return promise
+    const respond = (response: Response): Response => {
+      watch(response, call, recorder)
+      return response
+    }
+    if (!(promise instanceof Promise)) {
+      respond(promise)
+      return promise
+    }
+    // Not beside the product's own handlers: a promise that we handle is one whose error the process never hears of, where the product forgets it.
+    return promise.then(respond, (error: unknown) => {
+      recorder.guard(() => call.failed(error), undefined)
+      throw error
+    })
   }
   Object.defineProperty(fetch, marker, { value: inner })
   if (options.every) Object.defineProperty(fetch, recorderMarker, { value: recorder })
@@ -68,7 +76,7 @@ export function recordingFetch(inner: Fetch, recorder: Recorder, options: Record
   return fetch
 }
 
-function respond(response: Response, call: ModelCall, recorder: Recorder): void {
+function watch(response: Response, call: ModelCall, recorder: Recorder): void {
   try {
     call.respond(response)
   } catch (error) {

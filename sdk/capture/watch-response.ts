@@ -1,7 +1,9 @@
 // Sees the body of a Response as its reader reads it. The Response is never rebuilt or cloned: it gets a prototype between itself and its own whose readers are
-// hooked, which costs one step whatever the caller does then. The promises that the caller gets are the original ones (but json(), which is its text parsed).
-import { BodyWatch, type BodyWatcher, override, watchStream } from './watch-stream.ts'
+// hooked, which costs one step whatever the caller does then. What the caller gets comes through us: a promise that we handled beside it would be one whose error
+// the process never hears of, where the caller forgets it.
+import { BodyWatch, type BodyWatcher, isMember, type Member, override, watchStream } from './watch-stream.ts'
 
+const { json: nativeJson, text: nativeText } = Response.prototype
 const readers = ['json', 'text', 'arrayBuffer', 'blob', 'bytes', 'formData'] as const
 type Reader = (typeof readers)[number]
 
@@ -14,38 +16,47 @@ const prototypes = new WeakMap<object, object>()
 const abandoned = new FinalizationRegistry<BodyWatch>((watch) => watch.end('left'))
 
 /**
- * Hooks no more than what the caller may use at once; `watchBody` does the rest when the caller has its response.
+ * `stream`: each chunk is to be seen, however the body is read. A response without a body has ended.
  * @throws where the Response is not one, or frozen; nothing is hooked then
  */
-export function watchResponse(response: Response, watcher: BodyWatcher): void {
+export function watchResponse(response: Response, watcher: BodyWatcher, { stream }: { stream: boolean }): void {
   const watch = new BodyWatch(watcher)
+  // Before its getter is hooked: a body that is read as a whole need not be seen in chunks.
+  const body: unknown = response.body
   const prototype: object = Object.getPrototypeOf(response) ?? Object.prototype
   Object.setPrototypeOf(response, hookedPrototype(prototype))
   Object.defineProperty(response, key, { value: watch })
   // A fake's own members hide the prototype's.
   for (const method of readers) {
-    if (Object.hasOwn(response, method)) override(response, method, hookedReader(method, Reflect.get(response, method)))
+    const own: unknown = Object.hasOwn(response, method) ? Reflect.get(response, method) : undefined
+    if (isMember(own))
+      override(
+        response,
+        method,
+        hookedReader(method, () => own),
+      )
   }
-  if (Object.hasOwn(response, 'body')) hookStream(response, watch, response.body)
-}
-
-/** `stream`: each chunk is to be seen, however the body is read. A response without a body has ended. */
-export function watchBody(response: Response, options: { stream: boolean }): void {
-  const watch = watchOf(response)
-  if (watch === undefined) return
-  // Not by the hooked getter: a body that is read as a whole need not be seen in chunks.
-  const body: unknown = Reflect.get(Object.getPrototypeOf(Object.getPrototypeOf(response)), 'body', response) ?? response.body
   if (body === null || body === undefined) watch.end('done')
-  else if (options.stream) hookStream(response, watch, body)
-  if (!watch.reading) abandoned.register(response, watch, watch)
+  else {
+    if (stream || Object.hasOwn(response, 'body')) hookStream(response, watch, body)
+    abandoned.register(response, watch, watch)
+  }
 }
 
+/** Asks the one that it hides each time: a test's spy, or an instrumentation, may stand there since. */
 function hookedPrototype(prototype: object): object {
   const known = prototypes.get(prototype)
   if (known !== undefined) return known
   const made: object = Object.create(prototype)
+  const found = (name: string): Member => Reflect.get(prototype, name)
   for (const method of readers) {
-    if (typeof Reflect.get(prototype, method) === 'function') override(made, method, hookedReader(method, Reflect.get(prototype, method)))
+    if (isMember(found(method)))
+      override(
+        made,
+        method,
+        hookedReader(method, () => found(method)),
+        true,
+      )
   }
   if ('body' in prototype)
     Object.defineProperty(made, 'body', {
@@ -58,13 +69,14 @@ function hookedPrototype(prototype: object): object {
       configurable: true,
       enumerable: true,
     })
-  const clone: unknown = Reflect.get(prototype, 'clone')
   // It tees the stream that the Response holds: that must be hooked before.
-  if (typeof clone === 'function')
-    override(made, 'clone', function hookedClone(this: Response, ...given: unknown[]): unknown {
+  if (isMember(found('clone'))) {
+    const clone = function (this: Response, ...given: unknown[]): unknown {
       void this.body
-      return Reflect.apply(clone, this, given)
-    })
+      return Reflect.apply(found('clone'), this, given)
+    }
+    override(made, 'clone', clone, true)
+  }
   prototypes.set(prototype, made)
   return made
 }
@@ -85,29 +97,29 @@ function hookStream(response: object, watch: BodyWatch, body: unknown): void {
   watchStream(body, watch, response)
 }
 
-function hookedReader(method: Reader, original: (...given: unknown[]) => Promise<unknown>): unknown {
-  if (method === 'json' && original === Response.prototype.json) {
-    return function json(this: Response): Promise<unknown> {
-      const watch = watchOf(this)
-      return watch === undefined ? Reflect.apply(original, this, []) : jsonOfText(this, watch)
-    }
-  }
-  return function read(this: Response, ...given: unknown[]): Promise<unknown> {
+function hookedReader(method: Reader, find: () => Member): (...given: unknown[]) => unknown {
+  return function (this: Response, ...given: unknown[]): unknown {
+    const original = find()
     const watch = watchOf(this)
+    if (watch === undefined) return Reflect.apply(original, this, given)
+    if (original === nativeJson) return jsonOfText(this, watch)
     // Of what is no text the bytes are recorded, and of a stream when they came, as the inner reader reads them.
-    if (watch !== undefined && ((method !== 'text' && method !== 'json') || isEventStream(this))) void this.body
-    const promise = Reflect.apply(original, this, given)
-    if (watch === undefined) return promise
+    if ((method !== 'text' && method !== 'json') || isEventStream(this)) void this.body
+    const promise: unknown = Reflect.apply(original, this, given)
+    if (!(promise instanceof Promise)) return promise
     readWhole(watch)
-    promise.then(
-      (value) => {
+    return promise.then(
+      (value: unknown) => {
         if (method === 'text' && typeof value === 'string') watch.whole(value)
         else if (method === 'json') watch.whole(JSON.stringify(value))
         watch.end('done')
+        return value
       },
-      (error: unknown) => watch.end({ error }),
+      (error: unknown) => {
+        watch.end({ error })
+        throw error
+      },
     )
-    return promise
   }
 }
 
@@ -124,7 +136,7 @@ async function jsonOfText(response: Response, watch: BodyWatch): Promise<unknown
   let text: string
   readWhole(watch)
   try {
-    text = await Response.prototype.text.call(response)
+    text = await nativeText.call(response)
   } catch (error) {
     watch.end({ error })
     throw error

@@ -1,6 +1,8 @@
-// Sees the chunks of a stream as its readers read them. No byte passes through our hands: the stream's own readers are hooked, and the promises that they give
-// are the original ones. Streams and readers get a prototype between themselves and their own, made once: hooking each member of each of them costs more than
-// all that is then done with a chunk.
+// Sees the chunks of a stream as its readers read them. No byte passes through our hands: the stream's own readers are hooked, and what they give comes through
+// us, so that an error which the caller forgets is still one that nobody handles. Streams and readers get a prototype between themselves and their own, made
+// once: hooking each member of each of them costs more than all that is then done with a chunk.
+import { isErrored } from 'node:stream'
+import { keepsStream, mayRelay, relay } from './relay-stream.ts'
 
 /** Told what the caller has read. Calls after the first `end` are nothing. */
 export interface BodyWatcher {
@@ -65,7 +67,7 @@ const readerPrototypes = new WeakMap<object, object>()
 
 /** Hooks the readers of a stream, which keep its response: that is given up when nothing reads any more. @throws where it is frozen */
 export function watchStream(stream: ReadableStream<unknown>, watch: BodyWatch, response: object): void {
-  hook(stream, new Branch(watch, 0, response), streamPrototypes, streamHooks)
+  hook(stream, new Branch(watch, 0, response, stream), streamPrototypes, streamHooks)
 }
 
 class Branch {
@@ -74,27 +76,33 @@ class Branch {
   private left = false
   /** As long as somebody can read, the garbage collector must not tell that nobody does. */
   private readonly response: object
+  private readonly stream: ReadableStream<unknown>
 
-  constructor(all: BodyWatch, position: number, response: object) {
+  constructor(all: BodyWatch, position: number, response: object, stream: ReadableStream<unknown>) {
     this.response = response
+    this.stream = stream
     this.all = all
     this.position = position
   }
 
-  readonly result = (result: ReadResult): void => {
+  readonly result = (result: ReadResult): ReadResult => {
     if (result.done) {
       this.all.end('done')
-      return
+      return result
     }
     if (this.position === this.all.seen) {
       this.all.seen += 1
       if (result.value instanceof Uint8Array) this.all.chunk(result.value)
+      else if (ArrayBuffer.isView(result.value)) this.all.chunk(bytesOf(result.value))
     }
     this.position += 1
+    return result
   }
 
-  readonly failed = (error: unknown): void => {
-    this.all.end({ error })
+  readonly failed = (error: unknown): never => {
+    // A reader that was let go of fails its reads; the stream goes on, and another reader may.
+    if (Reflect.apply(isErrored, undefined, [this.stream])) this.all.end({ error })
+    throw error
   }
 
   cancelled(): void {
@@ -104,15 +112,16 @@ class Branch {
     if (this.all.open <= 0) this.all.end('left')
   }
 
-  split(): [Branch, Branch] {
+  /** Each of a tee's streams is a branch of its own. */
+  split(streams: readonly ReadableStream<unknown>[]): void {
     this.left = true
     this.all.open += 1
-    return [new Branch(this.all, this.position, this.response), new Branch(this.all, this.position, this.response)]
+    for (const stream of streams) hook(stream, new Branch(this.all, this.position, this.response, stream), streamPrototypes, streamHooks)
   }
 }
 
-/** As it is found; what it gives is what the standard says. */
-type Member = (...given: unknown[]) => never
+/** As it is found on a host's object; what it gives is what the standard says. */
+export type Member = (...given: unknown[]) => never
 type Hook = (original: Member) => (...given: unknown[]) => unknown
 type Hooks = readonly (readonly [key: string | symbol, hooked: Hook])[]
 
@@ -136,7 +145,7 @@ function hookedPrototype(prototype: object, made: WeakMap<object, object>, hooks
   return created
 }
 
-function isMember(value: unknown): value is Member {
+export function isMember(value: unknown): value is Member {
   return typeof value === 'function'
 }
 
@@ -147,8 +156,7 @@ const readerHooks: Hooks = [
       function (this: Watched, ...views: unknown[]) {
         const promise: Promise<ReadResult> = Reflect.apply(read, this, views)
         const branch = this[branchKey]
-        if (branch !== undefined) promise.then(branch.result, branch.failed)
-        return promise
+        return branch === undefined ? promise : promise.then(branch.result, branch.failed)
       },
   ],
   [
@@ -165,7 +173,7 @@ const hookedValues: Hook = (iterate) =>
   function (this: Watched, ...options: unknown[]) {
     const iterator = Reflect.apply(iterate, this, options)
     const branch = this[branchKey]
-    if (branch !== undefined) watchIterator(iterator, branch)
+    if (branch !== undefined) watchIterator(iterator, branch, keepsStream(options[0]))
     return iterator
   }
 
@@ -195,8 +203,7 @@ const streamHooks: Hooks = [
     (tee) =>
       function (this: Watched) {
         const both: [ReadableStream<unknown>, ReadableStream<unknown>] = Reflect.apply(tee, this, [])
-        const branches = this[branchKey]?.split() ?? []
-        for (const [index, branch] of branches.entries()) hook(both[index] ?? both[0], branch, streamPrototypes, streamHooks)
+        this[branchKey]?.split(both)
         return both
       },
   ],
@@ -211,55 +218,23 @@ function hookedPipe(pipe: Member): (...given: unknown[]) => unknown {
   }
 }
 
-function watchIterator(iterator: BodyIterator, branch: Branch): void {
+function watchIterator(iterator: BodyIterator, branch: Branch, keeps: boolean): void {
   const { next, return: leave } = iterator
   override(iterator, 'next', () => {
     const promise: Promise<ReadResult> = Reflect.apply(next, iterator, [])
-    promise.then(branch.result, branch.failed)
-    return promise
+    return promise.then(branch.result, branch.failed)
   })
   override(iterator, 'return', (...value: unknown[]) => {
-    branch.cancelled()
+    if (!keeps) branch.cancelled()
     return Reflect.apply(leave ?? (() => Promise.resolve({ done: true, value: value[0] })), iterator, value)
   })
 }
 
-function mayRelay(stream: ReadableStream<unknown>, [to, options]: readonly unknown[]): boolean {
-  if (!takesPipe(to)) return false
-  // With `preventCancel` the source must stay readable afterwards: then it is not watched. A locked one throws as it always did.
-  return !stream.locked && !(typeof options === 'object' && options !== null && Reflect.get(options, 'preventCancel') === true)
-}
-
-/** Anything else is refused by the native pipe, which leaves the stream as it was. */
-function takesPipe(to: unknown): boolean {
-  if (to instanceof WritableStream) return !to.locked
-  if (typeof to !== 'object' || to === null) return false
-  const writable: unknown = Reflect.get(to, 'writable')
-  return writable instanceof WritableStream && !writable.locked && Reflect.get(to, 'readable') instanceof ReadableStream
-}
-
-function relay(stream: ReadableStream<unknown>): ReadableStream<unknown> {
-  const reader = stream.getReader()
-  return new ReadableStream<unknown>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read()
-          if (!done) return controller.enqueue(value)
-          controller.close()
-        } catch (error) {
-          controller.error(error)
-        }
-        // As a native pipe does at its end.
-        reader.releaseLock()
-      },
-      cancel: (reason) => reader.cancel(reason).finally(() => reader.releaseLock()),
-    },
-    { highWaterMark: 0 },
-  )
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 /** A member of the object's own that looks like the one that it hides. */
-export function override(target: object, key: string | symbol, value: unknown): void {
-  Object.defineProperty(target, key, { value, configurable: true, writable: true, enumerable: false })
+export function override(target: object, key: string | symbol, value: unknown, enumerable = false): void {
+  Object.defineProperty(target, key, { value, configurable: true, writable: true, enumerable })
 }
