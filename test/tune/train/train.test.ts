@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -189,9 +190,12 @@ describe('homeground tune sft', () => {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     const trainer = await trainerOf(path.join(folder, 'out'))
+    const closed = once(child, 'disconnect')
     child.disconnect()
-    const beside = homeground(...sft)
-    expect([beside.status, beside.stderr.includes(`process ${child.pid} is training into it`)]).toEqual([2, true])
+    await closed
+    // As long as another command takes, in which its end would be told.
+    await once(spawn(process.execPath, [command, 'tune', '--help'], { stdio: 'ignore' }), 'exit')
+    expect([child.exitCode, isAlive(trainer)]).toEqual([null, true])
     child.kill('SIGKILL')
     await expect.poll(() => isAlive(trainer), { timeout: 20_000 }).toBe(false)
   })
