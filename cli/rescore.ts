@@ -9,6 +9,7 @@ import { countOf } from './option-values.ts'
 import { progressLine } from './progress.ts'
 import { runFolder } from './run-folder-option.ts'
 import { summariseRun } from './run-summary.ts'
+import { unscoredLines } from './run-text.ts'
 import { folderOption, wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 
@@ -56,7 +57,10 @@ export function register(program: Command): void {
             String(arm.rollouts),
           ])
           process.stdout.write(table(['arm', 'score', 'without a score', 'rollouts'], rows))
-          process.stdout.write(`\nnext: homeground compare ${inert(again.folder)}\n`)
+          const unscored = unscoredLines(arms)
+          process.stdout.write(`\n${unscored.join('')}next: homeground compare ${inert(again.folder)}\n`)
+          if (unscored.length > 0)
+            process.stdout.write(`where a judge was away: homeground rescore ${inert(again.folder)} --missing asks about those alone\n`)
         }
       } finally {
         await environment.close()

@@ -6,8 +6,9 @@ import { inert } from './terminal.ts'
 
 /** @throws HomegroundError not-found: both places that were looked at */
 export function runFolder(run: string, folder: string | undefined): string {
-  if (fs.existsSync(run)) return run
   const byId = path.join(homegroundFolder(folder), 'runs', run)
+  // A run may have the name of its environment, whose folder stands here.
+  if (fs.existsSync(path.join(run, 'run.json')) || (fs.existsSync(run) && !fs.existsSync(byId))) return run
   if (fs.existsSync(byId)) return byId
   throw new HomegroundError('not-found', `there is no run ${inert(run)}: neither a folder nor ${inert(byId)}`, {
     hint: '`homeground run ENV --arm NAME=MODEL` makes one and prints its folder',

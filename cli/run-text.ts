@@ -23,11 +23,6 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
   const failures = arms.flatMap((arm) =>
     arm.failures.slice(0, 3).map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} failed: ${inert(reason)}\n`),
   )
-  const unscored = arms.flatMap((arm) =>
-    arm.unscored
-      .slice(0, 3)
-      .map(({ reason, count }) => `${inert(arm.name)}: ${count} of ${arm.rollouts} have no score: ${inert(reason)}\n`),
-  )
   const cached = arms.flatMap(({ name, cachedCalls }) =>
     cachedCalls === 0 ? [] : [`${inert(name)}: ${cachedCalls} model calls out of the cache\n`],
   )
@@ -43,5 +38,12 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
   )
   const played = arms.every((arm) => arm.errors < arm.rollouts)
   const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${[...failures, ...unscored, ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+  return `${table(head, rows)}\n${[...failures, ...unscoredLines(arms), ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+}
+
+/** Why rollouts that did end have no score. */
+export function unscoredLines(arms: readonly ArmSummary[]): string[] {
+  return arms.flatMap(({ name, rollouts, unscored }) =>
+    unscored.slice(0, 3).map(({ reason, count }) => `${inert(name)}: ${count} of ${rollouts} have no score: ${inert(reason)}\n`),
+  )
 }

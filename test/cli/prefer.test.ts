@@ -74,7 +74,7 @@ test('goes on where it stopped, and overwrites no verdict: not where the judge i
   fs.writeFileSync(path.join(home, 'episodes.jsonl'), `${airlineEpisodes(6).map(formatEpisodeLine).join('\n')}\n`)
   const homeground = (...args: string[]) => homegroundCommand(args, {}, { cwd: home })
   await homeground('env', 'build', 'air', '--episodes', 'episodes.jsonl', '--harness', 'loop')
-  await homeground('run', 'air', '--arm', 'a=recorded', '--arm', 'b=recorded', '--out', 'run')
+  await homeground('run', 'air', '--arm', 'a=recorded', '--arm', 'b=recorded', '--id', 'air')
   await using judge = await startModelServer({
     policy: ({ messages }) => {
       const asked = messages[0]?.parts.map((part) => (part.type === 'text' ? part.content : '')).join('') ?? ''
@@ -82,14 +82,12 @@ test('goes on where it stopped, and overwrites no verdict: not where the judge i
     },
   })
   const prefer = async (url: string, ...more: string[]) => {
-    const { code, stdout } = await homeground('--json', 'prefer', 'run', '--judge', 'j', '--url', url, ...more)
+    const { code, stdout } = await homeground('--json', 'prefer', 'air', '--judge', 'j', '--url', url, ...more)
     return { code, ...JSON.parse(stdout) }
   }
-  const lines = () =>
-    fs
-      .readFileSync(path.join(home, 'run', 'preferences.jsonl'), 'utf8')
-      .trim()
-      .split('\n')
+  // By its id, which is the name of its environment's folder too.
+  const file = path.join(home, '.homeground', 'runs', 'air', 'preferences.jsonl')
+  const lines = () => fs.readFileSync(file, 'utf8').trim().split('\n')
   const away = 'http://127.0.0.1:9/v1'
 
   expect(await prefer(judge.url, '--limit', '2')).toMatchObject({ code: 0, pairs: 2 })
@@ -97,7 +95,7 @@ test('goes on where it stopped, and overwrites no verdict: not where the judge i
   expect(await prefer(away)).toMatchObject({ code: 0, pairs: 6, earlier: 2, withoutVerdict: 4, ties: 2 })
   expect(lines().slice(0, 2)).toEqual(first)
   // As a writer leaves it that was killed.
-  fs.appendFileSync(path.join(home, 'run', 'preferences.jsonl'), '{"format":1,"basel')
+  fs.appendFileSync(file, '{"format":1,"basel')
   expect(await prefer(judge.url)).toMatchObject({ code: 0, pairs: 6, earlier: 2, withoutVerdict: 0, ties: 6 })
   expect(judge.requests).toHaveLength(12)
   expect(await prefer(judge.url, '--a', 'b', '--b', 'a')).toMatchObject({ baseline: 'b', pairs: 6, ties: 6 })
