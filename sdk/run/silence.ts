@@ -62,6 +62,11 @@ function undeliveredSpans(stats: Stats, collector: NonNullable<Watched['collecto
     if (spool !== undefined || stats.queuedSpans === 0) return ''
     return `homeground: ${stats.queuedSpans} of ${stats.spans} spans are lost: the process was ended before they were sent. Await hg.flush() before process.exit()\n`
   }
-  const fate = spool === undefined || stats.queuedSpans === 0 ? 'are lost' : `wait in ${spool} for the next start`
-  return `homeground: ${waiting} of ${stats.spans} spans ${fate}: the collector at ${endpoint} did not take them. Is it running (homeground up), and is HOMEGROUND_ENDPOINT where it listens?\n`
+  const kept = spool === undefined ? 0 : stats.queuedSpans
+  const lost = waiting - kept
+  const fates = [
+    ...(kept === 0 ? [] : [`${kept} spans wait in ${spool} for the next start`]),
+    ...(lost === 0 ? [] : [`${lost} of ${stats.spans} spans are lost`]),
+  ]
+  return `homeground: ${fates.join(', ')}: the collector at ${endpoint} did not take them. Is it running (homeground up), and is HOMEGROUND_ENDPOINT where it listens?\n`
 }

@@ -10,6 +10,9 @@ import { sendAnswer, sendJson } from './send-answer.ts'
 import type { ModelAnswer, ModelServer, ModelServerOptions, RecordedRequest } from './types.ts'
 import { wireAnswer, wireError } from './wire-answer.ts'
 
+/** Clients try again what is no fault of theirs (500 and more): the test would wait for nothing. */
+const testsFault = 400
+
 /**
  * Starts it on a free port of 127.0.0.1. Give `policy` (asked with every request) or `script` (answers in order); without either it says "ok".
  * Point an OpenAI client at `url` (`new OpenAI({ baseURL: server.url, apiKey: 'test' })`), an Anthropic client at `origin`, and call `close()` at the end.
@@ -40,7 +43,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     void serve(message, response).catch((error: unknown) => {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
       if (response.headersSent) response.destroy()
-      else sendJson(response, 500, { error: { message: `the model server's policy failed: ${text}`, type: 'policy_failed' } })
+      else sendJson(response, testsFault, { error: { message: `the model server's policy failed: ${text}`, type: 'policy_failed' } })
     })
   })
   await new Promise<void>((resolve, reject) => {
@@ -93,7 +96,7 @@ function answersOf({ policy, script }: ModelServerOptions): (request: RecordedRe
     const next = script[scripted++]
     if (next !== undefined) return next
     const message = `the script of the model server has ${script.length} answers and this is request ${scripted}`
-    return { status: 500, body: { error: { message, type: 'script_ended' } } }
+    return { status: testsFault, body: { error: { message, type: 'script_ended' } } }
   }
 }
 

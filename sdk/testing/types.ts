@@ -4,9 +4,9 @@ import type { Json, Message } from '../trace/episode.ts'
 
 /** What the model server answers, and when. */
 export interface ModelServerOptions {
-  /** Asked with every request; may be asynchronous. Wins over `script`. */
+  /** Asked with every request; may be asynchronous. Wins over `script`. Where it throws the client gets a 400 with its error. */
   policy?: (request: RecordedRequest) => ModelAnswer | Promise<ModelAnswer>
-  /** Answers in order; a request after the last one gets a 500 that says so. */
+  /** Answers in order; a request after the last one gets a 400 that says so. */
   script?: readonly ModelAnswer[]
   /** @default a free one */
   port?: number

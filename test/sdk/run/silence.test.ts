@@ -28,6 +28,22 @@ describe('what a product is told of spans when it ends', () => {
       /^homeground: 3 of 3 spans are lost: the collector at http:\/\/c did not take them\./,
     ],
     [
+      'how many wait on disk, with those of earlier processes, and how many found no room there',
+      {
+        stats: { ...noStats(), spans: 3, queuedSpans: 12, dropped: 1, exportErrors: 1 },
+        collector: { ...collector, spool: () => '/s' },
+      },
+      /^homeground: 12 spans wait in \/s for the next start, 1 of 3 spans are lost: the collector at http:\/\/c did not take them\..*\n$/,
+    ],
+    [
+      'how many wait on disk, where all found room',
+      {
+        stats: { ...noStats(), spans: 3, queuedSpans: 12, exportErrors: 1 },
+        collector: { ...collector, spool: () => '/s' },
+      },
+      /^homeground: 12 spans wait in \/s for the next start: the collector at http:\/\/c did not take them\..*\n$/,
+    ],
+    [
       'what feedback is lost, that waits and that was dropped',
       { stats: { ...noStats(), queuedFeedback: 1, droppedFeedback: 2 }, collector },
       /^homeground: 3 feedback is lost: the collector at http:\/\/c did not get it\..*\n$/,

@@ -33,6 +33,24 @@ describe('startModelServer', () => {
     )
   })
 
+  it('is asked once where the test is at fault: what a client would try again made tests slow, and counted a request too many', async () => {
+    const broken = () => {
+      throw new Error('a mistake in the test')
+    }
+    for (const [options, said] of [
+      [{ script: [] }, 'this is request 1'],
+      [{ policy: broken }, 'a mistake in the test'],
+    ] as const) {
+      await using server = await startModelServer(options)
+      const patient = { apiKey: 'test', maxRetries: 2 }
+      await expect(new OpenAI({ ...patient, baseURL: server.url }).chat.completions.create({ model: 'm', messages })).rejects.toThrow(said)
+      await expect(
+        new Anthropic({ ...patient, baseURL: server.origin }).messages.create({ model: 'm', max_tokens: 9, messages }),
+      ).rejects.toThrow(said.replace('1', '2'))
+      expect(server.requests).toHaveLength(2)
+    }
+  })
+
   it('streams the same answer in chunks, which the client puts together to the unstreamed message', async () => {
     const answer = {
       content: 'On  it, now. ',
