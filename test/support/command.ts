@@ -26,6 +26,8 @@ export async function homegroundCommand(
 export interface Server {
   readonly url: string
   readonly pid: number
+  /** What it has printed until now. */
+  readonly output: Pick<Finished, 'stdout' | 'stderr'>
   /** SIGTERM, and its end. */
   stop(): Promise<Finished>
   /** SIGKILL, and its end. */
@@ -46,6 +48,7 @@ export async function homegroundServer(args: readonly string[], environment: Rea
   return {
     url,
     pid,
+    output,
     stop: async () => {
       child.kill('SIGTERM')
       return { code: await closed, ...output }

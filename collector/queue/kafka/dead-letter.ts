@@ -1,7 +1,7 @@
 // Dead letters: what was acknowledged and cannot be stored, with the reason and where it stood. A letter stays until somebody sends it again or drops it; taking it out
 // is a record without a value, which Kafka's compaction honours.
 import type { Admin, Consumer, IHeaders, Kafka, Producer } from 'kafkajs'
-import { isFinal, queueUnavailable } from './client.ts'
+import { queueUnavailable } from './client.ts'
 import type { KafkaOptions } from './options.ts'
 import { header, PartJoiner } from './parts.ts'
 import type { Outgoing } from './publisher.ts'
@@ -39,7 +39,7 @@ export function letterPartKey(id: string, n: number): string {
 export async function readLetters(kafka: Kafka, options: Pick<KafkaOptions, 'deadTopic' | 'group'>): Promise<StoredLetter[]> {
   const admin = kafka.admin()
   const groupId = `${options.group}.dead.${process.pid}.${Date.now()}`
-  const consumer = kafka.consumer({ groupId, retry: { retries: 3 } })
+  const consumer = kafka.consumer({ groupId, retry: { retries: 3, restartOnFailure: async () => false } })
   try {
     await admin.connect()
     const end = await endOffset(admin, options.deadTopic)
@@ -54,6 +54,9 @@ export async function readLetters(kafka: Kafka, options: Pick<KafkaOptions, 'dea
   }
 }
 
+/** All that a send holds for one partition is one batch, which a broker takes up to 1 MB of. */
+const removedAtOnce = 2_000
+
 /** Takes letters out. @throws HomegroundError queue-unavailable */
 export async function removeLetters(
   producer: Producer,
@@ -62,7 +65,8 @@ export async function removeLetters(
 ): Promise<void> {
   const messages = letters.flatMap(({ keys }) => keys.map((key) => ({ key, value: null })))
   try {
-    if (messages.length > 0) await producer.send({ topic: deadTopic, acks: -1, messages })
+    for (let at = 0; at < messages.length; at += removedAtOnce)
+      await producer.send({ topic: deadTopic, acks: -1, messages: messages.slice(at, at + removedAtOnce) })
   } catch (error) {
     throw queueUnavailable(error, `did not take letters out of ${deadTopic}`)
   }
@@ -82,9 +86,8 @@ async function readUpTo(consumer: Consumer, topic: string, end: bigint): Promise
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   await new Promise<void>((resolve, reject) => {
-    consumer.on(consumer.events.CRASH, ({ payload }) => {
-      if (!payload.restart || isFinal(payload.error)) reject(payload.error)
-    })
+    // Whoever asks is a person, who may ask again.
+    consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
     consumer
       .run({
         autoCommit: false,

@@ -88,6 +88,7 @@ async function joinGroup(
   on: { onState(ready: boolean): void; onDead(reason: string): void },
 ): Promise<Member> {
   const heartbeatInterval = Math.max(300, Math.floor(sessionTimeoutMs / 5))
+  const leaving = new AbortController()
   const consumer: Consumer = kafka.consumer({
     groupId: group,
     sessionTimeout: sessionTimeoutMs,
@@ -98,9 +99,9 @@ async function joinGroup(
     maxWaitTimeInMs: Math.min(250, heartbeatInterval),
     maxBytesPerPartition: 2 * 1024 * 1024,
     maxBytes: 8 * 1024 * 1024,
-    retry: { initialRetryTime: 200, maxRetryTime: 2_000, retries: 8 },
+    // Left to itself kafkajs begins anew for ever, also after `disconnect`: the process would never end while its broker is away.
+    retry: { initialRetryTime: 200, maxRetryTime: 2_000, retries: 8, restartOnFailure: async () => !leaving.signal.aborted },
   })
-  const leaving = new AbortController()
   const partitions = new Map<number, PartitionState>()
   const unfinished = { topic, partsDeadlineMs, sink, log, leaving: leaving.signal }
   consumer.on(consumer.events.GROUP_JOIN, () => {

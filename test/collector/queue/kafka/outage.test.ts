@@ -1,14 +1,19 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { HomegroundError } from '@homeground/sdk/trace'
 import kafkajs from 'kafkajs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { kafkaClient } from '../../../../collector/queue/kafka/client.ts'
+import { letterMessage } from '../../../../collector/queue/kafka/dead-letter.ts'
 import { openDeadLetters, openKafkaQueue } from '../../../../collector/queue/kafka/index.ts'
 import { startIngester } from '../../../../collector/queue/kafka/ingester.ts'
 import type { KafkaOptions } from '../../../../collector/queue/kafka/options.ts'
 import { splitIntoParts } from '../../../../collector/queue/kafka/parts.ts'
 import type { Queue } from '../../../../collector/queue/types.ts'
 import { memoryLog } from '../../../support/collector.ts'
-import { homegroundCommand } from '../../../support/command.ts'
+import { homegroundCommand, homegroundServer } from '../../../support/command.ts'
+import { engineIsMissing } from '../../../support/engine.ts'
 import { kafkaIsMissing, useKafka } from '../../../support/kafka.ts'
 import { kafkaOptionsFor, lagOf, memoryStore, metricOf } from '../../../support/kafka-queue.ts'
 import { spanId, spanRow, traceId } from '../../../support/span-rows.ts'
@@ -154,5 +159,61 @@ describe.skipIf(kafkaIsMissing)('the Kafka queue, when something fails', { timeo
       60_000,
     )
     expect(await queue.ready()).toBe(true)
+  })
+
+  test('takes out more dead letters than one message to Kafka holds, and ends where the broker goes while they are read', async () => {
+    const kafka = options()
+    const log = memoryLog()
+    await start(kafka, memoryStore())
+    const producer = kafkaClient(kafka, log).producer()
+    const write = async () => {
+      await producer.connect()
+      for (let from = 0; from < 50_000; from += 5_000) {
+        const messages = Array.from({ length: 5_000 }, (_, n) => letterMessage({ ...letter, id: `${kafka.topic}/0/${from + n}` }))
+        await producer.send({ topic: kafka.deadTopic, messages })
+      }
+      await producer.disconnect()
+    }
+    const letter = { reason: 'a test', at: '2026-12-01T00:00:00.000Z', trace: traceId(1), value: Buffer.from('{}') }
+    await write()
+    const box = await openDeadLetters(kafka, log)
+    expect([await box.drop('all'), await box.list()]).toEqual([50_000, []])
+
+    await write()
+    const admin = kafkaClient(kafka, log).admin()
+    await admin.connect()
+    const listed = box.list().catch((error: unknown) => (HomegroundError.is(error) ? error.code : error))
+    await until(
+      async () => (await admin.listGroups()).groups.some(({ groupId }) => groupId.startsWith(`${kafka.group}.dead.`)),
+      () => 'nobody reads the letters',
+    )
+    await broker.kill()
+    const answer = await listed
+    // Read before the broker was gone, or not to be had; without an end a command would wait for ever.
+    if (!Array.isArray(answer)) expect(answer).toBe('queue-unavailable')
+    await Promise.all([box.close(), admin.disconnect()])
+    await broker.restart()
+  })
+
+  test.skipIf(engineIsMissing)('ends when it is told to while the broker is away', async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-away-'))
+    const server = await homegroundServer(['collector'], {
+      HOMEGROUND_FOLDER: folder,
+      HOMEGROUND_ROLE: 'ingest',
+      HOMEGROUND_KAFKA_BROKERS: broker.address,
+      HOMEGROUND_KAFKA_TOPIC: broker.name('rows'),
+    })
+    try {
+      await broker.kill()
+      await until(
+        () => server.output.stderr.includes('Restarting the consumer'),
+        () => server.output.stderr,
+        60_000,
+      )
+      expect((await server.stop()).code).toBe(0)
+    } finally {
+      await server.kill()
+      fs.rmSync(folder, { recursive: true, force: true })
+    }
   })
 })
