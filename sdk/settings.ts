@@ -78,7 +78,7 @@ export function resolveSettings(given: HomegroundOptions, environment: NodeJS.Pr
     provider: options.provider ?? 'own',
     allowReplay: options.allowReplay ?? false,
     waitUntil: options.waitUntil,
-    enabled: options.enabled ?? !(isDisabled(environment['HOMEGROUND_DISABLED']) || says(environment['OTEL_SDK_DISABLED'], 'true')),
+    enabled: isEnabled(options, environment),
     captureContent: options.captureContent ?? capturesContent(environment['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']),
     redact,
     redactKey: redactKeyOf(options, environment, redact.length > 0),
@@ -100,6 +100,16 @@ const mistakes = {}
 
 function redactorsOf(redact: HomegroundOptions['redact']): readonly (BuiltInRedactor | RedactHook)[] {
   return typeof redact === 'function' || typeof redact === 'string' ? [redact] : (redact ?? [])
+}
+
+function isEnabled(options: HomegroundOptions, environment: NodeJS.ProcessEnv): boolean {
+  const on = options.enabled ?? !(isDisabled(environment['HOMEGROUND_DISABLED']) || says(environment['OTEL_SDK_DISABLED'], 'true'))
+  if (!on && environment['HOMEGROUND_REPLAY_URL'])
+    warnHost(
+      mistakes,
+      'HOMEGROUND_REPLAY_URL is ignored by a homeground() that is switched off: models and tools run for real. In a replay switch it on',
+    )
+  return on
 }
 
 /** A switch that is turned off for a reason: what is no yes and no no is taken for a yes. */

@@ -64,7 +64,7 @@ async function runProgram(play: Play, environment: Record<string, string>): Prom
   if (job.harness.kind !== 'command') throw new TypeError('not a command harness')
   const [file = '', ...args] = job.harness.command
   const cwd = path.resolve(job.arm.cwd ?? job.folder, job.harness.cwd ?? '.')
-  const child = spawn(file, args, { cwd, env: { ...process.env, ...job.harness.env, ...environment }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(file, args, { cwd, env: { ...inherited(), ...job.harness.env, ...environment }, stdio: ['pipe', 'pipe', 'inherit'] })
   const kill = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   if (signal.aborted) kill()
@@ -92,6 +92,12 @@ async function runProgram(play: Play, environment: Record<string, string>): Prom
   } finally {
     signal.removeEventListener('abort', kill)
   }
+}
+
+/** But for what would keep the product's SDK out of the replay, and let its tools run for real. What env.json says itself holds. */
+function inherited(): NodeJS.ProcessEnv {
+  const { HOMEGROUND_DISABLED: _, OTEL_SDK_DISABLED: __, NODE_ENV, ...rest } = process.env
+  return NODE_ENV === undefined || NODE_ENV === 'production' ? rest : { ...rest, NODE_ENV }
 }
 
 /** The last line where it is JSON (programs print other things too), else all of the text. */

@@ -8,6 +8,7 @@ import { diag } from './host-telemetry.ts'
 import { nodeCrypto, nodeWorkers } from './late-modules.ts'
 import { modelHeader, remoteVariables, remoteVersion, spanToJson } from './remote-protocol.ts'
 import type { Seam } from './seam.ts'
+import { warnHost } from './warn-host.ts'
 
 export interface RemoteReplay {
   replay: Replay
@@ -23,7 +24,10 @@ export function connectRemoteSeam(environment: NodeJS.ProcessEnv, allowReplay: b
   const url = environment[remoteVariables.url]
   if (url === undefined || url === '') return undefined
   if (environment['NODE_ENV'] === 'production' && !allowReplay) {
-    diag.warn(`homeground: ${remoteVariables.url} is ignored in production; pass allowReplay: true if this is meant`)
+    warnHost(
+      Remote,
+      `${remoteVariables.url} is ignored where NODE_ENV is production: models and tools run for real. In a replay unset NODE_ENV, or pass allowReplay: true`,
+    )
     return undefined
   }
   const remote = new Remote(url, environment[remoteVariables.key] ?? '')

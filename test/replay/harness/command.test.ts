@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ModelServer, startModelServer } from '@homeground/sdk/testing'
 import type { Episode } from '@homeground/sdk/trace'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
 import type { Environment } from '../../../replay/environment/types.ts'
@@ -100,6 +100,16 @@ describe('harness command', { timeout: 120_000 }, () => {
     expect(lines).toMatchObject([{ stop: 'done', offTape: { count: 0 }, usage: { inputTokens: expect.any(Number) } }])
     expect(episodes[0]).toMatchObject({ agent: { name: 'threaded' }, output: 'Saw: bright', source: { kind: 'rollout', arm: 'a' } })
     expect(episodes[0]?.steps.map((step) => step.kind)).toEqual(['model', 'tool', 'model'])
+  })
+
+  test('replays it also from a shell whose variables would keep the SDK out of the replay, and let its tools run for real', async () => {
+    for (const [name, value] of Object.entries({ NODE_ENV: 'production', HOMEGROUND_DISABLED: 'true', OTEL_SDK_DISABLED: 'true' }))
+      vi.stubEnv(name, value)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    await build(looked, [process.execPath, program('sdk-program')])
+    const { lines, episodes } = await run()
+    expect(lines).toMatchObject([{ stop: 'done', offTape: { count: 0 } }])
+    expect(episodes[0]).toMatchObject({ agent: { name: 'threaded' }, output: 'Saw: bright' })
   })
 
   test('ends a program that takes too long, and names one that fails or is not there', async () => {

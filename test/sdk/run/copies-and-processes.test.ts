@@ -148,12 +148,17 @@ describe('a product in a process of its own', () => {
     expect(ended.said).toContain('no replay answers at http://127.0.0.1:9')
   })
 
-  it('ignores the variables in production', async () => {
+  it('ignores the variables in production and where it is switched off, and says that all runs for real', async () => {
     const program = productSource().replace(
       "console.log(JSON.stringify(await agent('Where?')))",
       "console.log(hg.variant('model', 'small'))",
     )
-    const ended = await product(program, { HOMEGROUND_REPLAY_URL: 'http://127.0.0.1:9', NODE_ENV: 'production' })
+    const replay = { HOMEGROUND_REPLAY_URL: 'http://127.0.0.1:9' }
+    const ended = await product(program, { ...replay, NODE_ENV: 'production' })
     expect([ended.code, ended.printed.trim()]).toEqual([0, 'small'])
+    expect(ended.said).toMatch(/HOMEGROUND_REPLAY_URL is ignored where NODE_ENV is production: .* run for real\. .*allowReplay: true/)
+    const off = await product(program, { ...replay, HOMEGROUND_DISABLED: 'true' })
+    expect([off.code, off.printed.trim()]).toEqual([0, 'small'])
+    expect(off.said).toMatch(/HOMEGROUND_REPLAY_URL is ignored by a homeground\(\) that is switched off: .* run for real\./)
   })
 })
