@@ -1,7 +1,7 @@
 // A promise that may be lazy: one of a subclass, or any object with a `then`. It is seen to settle by the product's own callbacks.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { follower, isSettling } from './settling-promise.ts'
-import { type Hook, type Method, methodOf, useBegan, type Watch } from './watch.ts'
+import { type Hook, type Method, methodOf, type Watch } from './watch.ts'
 
 /** Runs work where the product called the promise's method. */
 type Outside = <T>(work: () => T) => T
@@ -35,7 +35,6 @@ function thenHook(original: Method, watch: Watch): Method {
       watch.settled(values[0])
       return typeof fulfilled === 'function' ? outside(() => Reflect.apply(fulfilled, undefined, values)) : values[0]
     }
-    useBegan(watch)
     return watch.run(() => Reflect.apply(original, this, [seen, rejection(rejected, watch, outside), ...rest]))
   }
 }
@@ -65,7 +64,6 @@ function otherHook(
       state.busy = false
     }
     if (watch.over || !isSettling(result)) return result
-    useBegan(watch)
     const follow = follower(
       true,
       (value) => settled(watch, value),

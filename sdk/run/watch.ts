@@ -72,14 +72,9 @@ export class Watch {
 
 const unused = new FinalizationRegistry<Watch>((watch) => watch.left())
 
-/** Where the product drops it, its calls have ended. */
+/** Where the product drops it, its calls have ended. Who may still settle it holds our callbacks, and they hold the object. */
 export function leaveWhenDropped(value: object, watch: Watch): void {
-  unused.register(value, watch, watch)
-}
-
-/** Its use has begun and will tell its end, whatever becomes of the object. */
-export function useBegan(watch: Watch): void {
-  unused.unregister(watch)
+  unused.register(value, watch)
 }
 
 /** Methods of the object's own, before those of its class. False where the first of them cannot stand: in a frozen object. */
