@@ -2,10 +2,12 @@
 import { homeground } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
 import { currentFrame, type Frame } from './context.ts'
-import { errorOf } from './error-of.ts'
+import { gather } from './gather.ts'
 import { jsonText, jsonValue, wholeValue } from './json-value.ts'
 import { type OpenSpan, spanKind } from './open-span.ts'
+import { spanOutcome } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
+import { watchUse } from './watch-use.ts'
 
 /** What a read may be told. */
 interface IoOptions {
@@ -13,7 +15,7 @@ interface IoOptions {
   captureContent?: boolean
 }
 
-/** Runs `fn` and records what it gave; in a replay the tape answers instead (as JSON: a Date comes back as text). */
+/** Runs `fn` and records what it gave, or what the product read of it; in a replay the tape answers instead (as JSON: a Date comes back as text). */
 export async function recordIo<Result>(
   recorder: Recorder,
   name: string,
@@ -25,13 +27,15 @@ export async function recordIo<Result>(
   const frame: Frame | undefined = captureContent === undefined ? current : { ...current, agents: current?.agents ?? [], captureContent }
   const span = recorder.guard(() => begin(recorder, frame, name, key), undefined)
   if (span === undefined) return await fn()
+  const outcome = spanOutcome(recorder, span, current ?? { agents: [] }, (result) => {
+    if (result !== undefined) span.attributes[homeground.ioResult] = result
+  })
   try {
     const result = await answer(recorder, frame, name, jsonValue(key), fn)
-    recorder.guard(() => end(recorder, span, result), undefined)
+    watchUse(result, outcome)
     return result
   } catch (error) {
-    span.error = errorOf(error)
-    recorder.end(span)
+    outcome.failed(error)
     throw error
   }
 }
@@ -40,7 +44,12 @@ export async function recordIo<Result>(
 export function recordInstant(recorder: Recorder, name: 'now' | 'random', live: () => number): number {
   const frame = currentFrame()
   const value = frame?.replay?.seam[name]?.() ?? live()
-  recorder.guard(() => end(recorder, begin(recorder, frame, name, undefined), value), undefined)
+  recorder.guard(() => {
+    const span = begin(recorder, frame, name, undefined)
+    const text = recorder.capturesContent(frame) ? jsonText(value) : undefined
+    if (text !== undefined) span.attributes[homeground.ioResult] = text
+    recorder.end(span)
+  }, undefined)
   return value
 }
 
@@ -60,7 +69,7 @@ async function answer<Result>(
   const replay = frame?.replay
   replay?.signal?.throwIfAborted()
   if (replay?.seam.io === undefined) return await fn()
-  const live = async (): Promise<Json | undefined> => wholeValue(await fn())
+  const live = async (): Promise<Json | undefined> => wholeValue(await gather(await fn()))
   // A recorded answer has the shape of the live one, or the recording is not of this product.
   return (await replay.seam.io({
     name,
@@ -76,11 +85,4 @@ function begin(recorder: Recorder, frame: Frame | undefined, name: string, key: 
   const text = recorder.capturesContent(frame) ? jsonText(key) : undefined
   if (text !== undefined) span.attributes[homeground.ioKey] = text
   return span
-}
-
-function end(recorder: Recorder, span: OpenSpan, result: unknown): void {
-  const text = recorder.capturesContent(span.frame) ? jsonText(result) : undefined
-  recorder.end(span, () => {
-    if (text !== undefined) span.attributes[homeground.ioResult] = text
-  })
 }
