@@ -1,4 +1,5 @@
 // What API keys, tokens and private keys look like; and their removal from what is recorded in any case: error messages and addresses.
+import type { Attributes, AttributeValue } from '../trace/span.ts'
 
 export const keyPatterns: readonly RegExp[] = [
   // OpenAI, Anthropic, Stripe and those who write keys as they do
@@ -33,5 +34,17 @@ export function secretsOf(headers: Headers, url: string): string[] {
   const address = URL.canParse(url) ? new URL(url) : undefined
   const inQuery = [...(address?.searchParams ?? [])].map(([name, value]) => (/key|token|sig|secret/i.test(name) ? value : undefined))
   // Shorter ones would cut up words that have nothing to do with them.
-  return [...sent, ...inQuery].filter((value) => value !== undefined).filter((value) => value.length >= 6)
+  return [...sent, ...inQuery, address?.password].filter((value) => value !== undefined).filter((value) => value.length >= 6)
+}
+
+/** In what a product says to its model, so many characters are a key; local servers are given words for one. */
+const shortestInContent = 16
+
+/** The attributes without these keys: what a tool answered with an error that repeats one goes on in the next request, and in what the agent gives. */
+export function withoutSecrets(attributes: Attributes, secrets: ReadonlySet<string>): Attributes {
+  const long = [...secrets].filter(({ length }) => length >= shortestInContent)
+  if (long.length === 0) return attributes
+  const masked = (value: AttributeValue): AttributeValue =>
+    typeof value === 'string' ? long.reduce((all, secret) => all.replaceAll(secret, '<key>'), value) : value
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, masked(value)]))
 }

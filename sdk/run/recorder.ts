@@ -2,6 +2,7 @@
 // no exporter of the host's that would see a prompt. It never throws into the product.
 import { setImmediate, setTimeout } from 'node:timers'
 import type { SpanSink } from '../export/sink.ts'
+import { withoutSecrets } from '../privacy/key-patterns.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import { homeground } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
@@ -48,7 +49,7 @@ export interface RecorderOptions {
 export class Recorder {
   readonly options: RecorderOptions
   readonly bodies: ByteBudget
-  /** Keys of requests that failed lately: an error that repeats one goes up through agents and tools. */
+  /** Keys of requests that failed lately: an error that repeats one goes up through agents and tools, and on to the model. */
   readonly secrets = new Set<string>()
   /** After its `shutdown()`. */
   over = false
@@ -204,7 +205,9 @@ export class Recorder {
 
   /** Finishes the span and brings it to where it goes. */
   private hand(made: SpanRecord, frame: Frame | undefined): SpanRecord | undefined {
-    const record = this.options.finish === undefined ? made : this.options.finish(made)
+    const { finish } = this.options
+    const masked = this.secrets.size === 0 ? made : { ...made, attributes: withoutSecrets(made.attributes, this.secrets) }
+    const record = finish === undefined ? masked : finish(masked)
     if (record === undefined) return undefined
     this.options.stats.spans += 1
     if (frame?.replay === undefined) {
