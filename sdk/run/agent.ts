@@ -4,7 +4,7 @@ import { genAi, homeground, operation } from '../trace/attributes.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { jsonText } from './json-value.ts'
-import { observe } from './observe.ts'
+import { likeGiven, observe } from './observe.ts'
 import { spanKind } from './open-span.ts'
 import { type Outcome, spanOutcome } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
@@ -30,11 +30,12 @@ export function recordAgent<Args extends unknown[], Result>(
 ): (...args: Args) => Result {
   const fresh = types.isAsyncFunction(fn)
   const told = recorder.guard(() => read(options), {})
-  return function agent(this: unknown, ...args: Args): Result {
+  function agent(this: unknown, ...args: Args): Result {
     const call = (): Result => Reflect.apply(fn, this, args)
     const outcome = recorder.guard(() => begin(recorder, name, args, told), undefined)
     return outcome === undefined ? call() : observe(call, outcome, fresh)
   }
+  return recorder.guard(() => likeGiven(agent, fn), agent)
 }
 
 /** Here, once: products in JavaScript give null. */

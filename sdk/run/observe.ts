@@ -16,3 +16,8 @@ export function observe<Result>(call: () => Result, outcome: Outcome, fresh: boo
   watchUse(result, outcome)
   return result
 }
+
+/** `made`, with the name, the number of arguments, and whatever else the product has put on the function that it stands for. */
+export function likeGiven<Made extends object>(made: Made, given: object): Made {
+  return Object.defineProperties(made, Object.getOwnPropertyDescriptors(given))
+}

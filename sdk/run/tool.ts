@@ -7,7 +7,7 @@ import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { gather } from './gather.ts'
 import { boundedText, wholeText, wholeValue } from './json-value.ts'
-import { observe } from './observe.ts'
+import { likeGiven, observe } from './observe.ts'
 import { type OpenSpan, spanKind } from './open-span.ts'
 import { spanOutcome } from './outcome.ts'
 import { claimCall, serveCall } from './pairing.ts'
@@ -68,17 +68,20 @@ export function recordTool<Parameters extends StandardSchema | JsonSchema, Conte
     fresh: types.isAsyncFunction(execute),
     ...(captureContent === undefined ? {} : { captureContent }),
   }
-  const recorded = (args: ArgumentsOf<Parameters>, ...context: Context): Result => {
-    if (recorder === undefined) return execute(args, ...context)
-    const ids = context.map(callIdOf).find((id) => id !== undefined)
-    return run(recorder, tool, args, ids, undefined, () => execute(args, ...context))
+  const recording = (into: Recorder) => {
+    function recorded(this: unknown, ...given: [ArgumentsOf<Parameters>, ...Context]): Result {
+      const [args, ...context] = given
+      const id = context.map(callIdOf).find((each) => each !== undefined)
+      return run(into, tool, args, id, undefined, () => Reflect.apply(execute, this, given))
+    }
+    return into.guard(() => likeGiven(recorded, execute), recorded)
   }
   return {
     name,
     description,
     effect,
     parameters: inputJsonSchema(name, parameters),
-    execute: recorder === undefined ? execute : recorded,
+    execute: recorder === undefined ? execute : recording(recorder),
     call: async (call, ...context) => {
       const { callId, written, value } = readToolCall(call)
       const answer = (content: string, isError: boolean, result?: unknown): ToolAnswer => ({ callId, name, content, isError, result })
