@@ -1,6 +1,7 @@
 // Sees the body of a Response as its reader reads it. The Response is never rebuilt or cloned: it gets a prototype between itself and its own whose readers are
 // hooked, which costs one step whatever the caller does then. What the caller gets comes through us: a promise that we handled beside it would be one whose error
 // the process never hears of, where the caller forgets it.
+import { types } from 'node:util'
 import { BodyWatch, type BodyWatcher, isMember, type Member, override, watchStream } from './watch-stream.ts'
 
 const { json: nativeJson, text: nativeText } = Response.prototype
@@ -106,7 +107,8 @@ function hookedReader(method: Reader, find: () => Member): (...given: unknown[])
     // Of what is no text the bytes are recorded, and of a stream when they came, as the inner reader reads them.
     if ((method !== 'text' && method !== 'json') || isEventStream(this)) void this.body
     const promise: unknown = Reflect.apply(original, this, given)
-    if (!(promise instanceof Promise)) return promise
+    // Also one of another realm, as a test runner's.
+    if (!types.isPromise(promise)) return promise
     readWhole(watch)
     return promise.then(
       (value: unknown) => {

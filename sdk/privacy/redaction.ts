@@ -1,5 +1,6 @@
 // What a user wants changed before anything leaves the process: in bodies, tools, users, sessions, tags, errors and feedback. It fails closed: where a hook
 // throws, the value does not leave.
+import { types } from 'node:util'
 import type { FeedbackRecord } from '../export/types.ts'
 import { genAi, homeground as names } from '../trace/attributes.ts'
 import type { Json } from '../trace/episode.ts'
@@ -163,7 +164,7 @@ export class Redaction {
 
 /** The types forbid it, JavaScript does not. */
 function refusePromise(given: unknown): void {
-  if (!(given instanceof Promise)) return
+  if (!types.isPromise(given)) return
   given.catch(() => undefined)
   throw new TypeError('a redaction hook answers at once, not with a promise')
 }

@@ -1,4 +1,5 @@
 // A response that is recorded behaves as one that is not, whatever the product forgets, and whoever else stands before Response's own members.
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { unhandledRejections } from '../../support/unhandled-rejections.ts'
 import { recorded } from '../recorded.ts'
@@ -132,6 +133,29 @@ describe('a body is recorded whole', () => {
     const { call, told } = endpoint(() => streamed())
     const response = await call()
     expect(await rest(bodyOf(response.clone()))).toBe(answer)
+    expect(await told()).toEqual([whole])
+  })
+})
+
+describe('promises of another realm, as a test runner’s', () => {
+  const Foreign: PromiseConstructor = runInNewContext('Promise')
+
+  it('are waited for as the process’s own', async () => {
+    const { hg, exporter } = recorded()
+    const fetch = (_url: string, _init: RequestInit) => Foreign.resolve(new Response(answer))
+    await (await hg.wrap({ fetch }).fetch('http://model.test/v1/chat/completions', { method: 'POST', body: '{"model":"m"}' })).text()
+    await hg.flush()
+    expect(exporter.spans[0]?.attributes['homeground.response.body']).toBe(answer)
+  })
+
+  it('give a body as the process’s own', async () => {
+    const { call, told } = endpoint(() => new Response(answer))
+    const { text } = Response.prototype
+    const spy = vi.spyOn(Response.prototype, 'text').mockImplementation(function (this: Response) {
+      return Foreign.resolve(text.call(this))
+    })
+    onTestFinished(() => spy.mockRestore())
+    expect(await (await call()).text()).toBe(answer)
     expect(await told()).toEqual([whole])
   })
 })
