@@ -4,6 +4,7 @@ import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { openEnvironment } from '../replay/environment/open.ts'
 import type { Split } from '../replay/environment/types.ts'
+import { spread, taskPart } from '../replay/rubric/index.ts'
 import { type LabelItem, renderLabelPage } from '../replay/rubric/label-page/render-label-page.ts'
 import { countOf } from './option-values.ts'
 import { wantsJson } from './store-options.ts'
@@ -21,16 +22,17 @@ export function register(program: Command): void {
     .description('one page on which a person scores recordings, to calibrate judges')
     .argument('<environment>', 'the environment folder')
     .addOption(new Option('--split <NAME>', 'tasks of this split only').choices(['train', 'validation', 'test']))
-    .option('--limit <N>', 'so many recordings at most', countOf, 50)
+    .option('--limit <N>', 'so many recordings at most, spread over the environment', countOf, 50)
     .option('--out <FILE>', 'where the page goes (default: label.html in the environment folder)')
     .action(async (folder: string, options: LabelCommandOptions, command: Command) => {
       const environment = await openEnvironment(folder)
       try {
         const items: LabelItem[] = []
-        for await (const task of environment.tasks(options.split === undefined ? {} : { split: options.split })) {
-          if (items.length === options.limit) break
-          const episode = await environment.recording(task.id)
-          if (episode) items.push({ task, episode })
+        const ids: string[] = []
+        for await (const { id } of environment.tasks(options.split === undefined ? {} : { split: options.split })) ids.push(id)
+        for (const id of spread(ids, options.limit)) {
+          const [task, recording] = [await environment.task(id), await environment.recording(id)]
+          if (task && recording) items.push({ task, episode: taskPart(recording, task) })
         }
         const out = options.out ?? path.join(folder, 'label.html')
         fs.writeFileSync(out, renderLabelPage(environment.file.name, environment.rubric, items))

@@ -4,6 +4,7 @@ import { Bill, type Billed } from '../rubric/bill.ts'
 import type { Prices } from '../rubric/cost.ts'
 import type { JudgeDeps } from '../rubric/judge/endpoint.ts'
 import { type Preference, type PreferenceQuestion, prefer } from '../rubric/judge/preference.ts'
+import { spread } from '../rubric/spread.ts'
 import { Budget } from '../run/budget.ts'
 import { Others, type OthersEstimate } from '../run/estimate-others.ts'
 import type { Rollout, Run } from '../run/types.ts'
@@ -166,8 +167,7 @@ async function pairsOf(run: Run, { baseline, candidate, limit }: PairChoice): Pr
     rollouts.set(key, { ...rollouts.get(key), ...(rollout.arm === baseline ? { from: rollout } : { to: rollout }) })
   }
   const whole = [...rollouts.values()].flatMap(({ from, to }) => (from === undefined || to === undefined ? [] : [{ from, to }]))
-  const every = Math.max(1, whole.length / (limit ?? whole.length))
-  const chosen = whole.filter((_, at) => Math.floor(at / every) !== Math.floor((at - 1) / every))
+  const chosen = spread(whole, limit ?? whole.length)
   const wanted = new Set(chosen.flatMap(({ from, to }) => [from.episode, to.episode]))
   const episodes = new Map<string, Episode>()
   for await (const episode of run.episodes()) if (wanted.has(episode.id)) episodes.set(episode.id, episode)

@@ -32,7 +32,7 @@ export async function* gradeRecordings(environment: Environment, options: GradeO
   try {
     for await (const task of environment.tasks(options.split === undefined ? {} : { split: options.split })) {
       const recording = await environment.recording(task.id)
-      const episode = recording && partOf(recording, task)
+      const episode = recording && taskPart(recording, task)
       const { scores, score } = episode
         ? await scoreEpisode(environment.rubric, {
             episode,
@@ -58,8 +58,8 @@ export async function* gradeRecordings(environment: Environment, options: GradeO
   }
 }
 
-/** A task of harness `turn` is one model call of its recording. */
-function partOf(recording: Episode, task: Task): Episode {
+/** What of its recording a task is about: in harness `turn` one model call. */
+export function taskPart(recording: Episode, task: Task): Episode {
   const { step } = task.source
   if (step === undefined) return recording
   const { output: _, error: __, ...rest } = recording

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { startModelServer } from '@homeground/sdk/testing'
 import { formatEpisodeLine } from '@homeground/sdk/trace'
 import { expect, onTestFinished, test } from 'vitest'
-import { episodeOf, text } from '../replay/support/episodes.ts'
+import { airlineEpisodes, episodeOf, text } from '../replay/support/episodes.ts'
 import { browserMissing, openBrowser } from '../support/browser.ts'
 import { homegroundCommand } from '../support/command.ts'
 import { missing } from '../support/require.ts'
@@ -78,3 +78,25 @@ test.skipIf(missing('browser', browserMissing()))(
     expect(await homeground('grade', 'env', '--labels', 'labels.jsonl')).toMatch(/^polite\s+4\s+50 %\s+0\.00\s+0\.00\s+0$/m)
   },
 )
+
+test('shows of a decision what led to it and not what came of it, and takes its recordings from all over', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-label-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
+  fs.writeFileSync(path.join(folder, 'episodes.jsonl'), `${airlineEpisodes(4).map(formatEpisodeLine).join('\n')}\n`)
+  fs.writeFileSync(path.join(folder, 'rubric.json'), JSON.stringify({ criteria: [polite] }))
+  const homeground = (...args: string[]) => homegroundCommand(args, {}, { cwd: folder })
+  await homeground('env', 'build', 'env', '--episodes', 'episodes.jsonl', '--harness', 'turn', '--rubric', 'rubric.json')
+  const { stdout } = await homeground('--json', 'env', 'show', 'env', '--tasks')
+  const tasks = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).id as string)
+  await homeground('label', 'env', '--limit', '5')
+  const page = fs.readFileSync(path.join(folder, 'env', 'label.html'), 'utf8')
+  const articles = page.split('<article ').slice(1)
+  const shown = articles.map((article) => /data-task="([^"]+)"/.exec(article)?.[1])
+  expect(shown).toEqual(Array.from({ length: 5 }, (_, at) => tasks[Math.ceil((at * tasks.length) / 5)]))
+  expect(shown[0]).toMatch(/-1$/)
+  // The first decision of a conversation: one user turn, and one answer or call.
+  expect(articles[0]?.match(/class="turn (?:user|assistant|call|tool)"/g)).toHaveLength(2)
+})

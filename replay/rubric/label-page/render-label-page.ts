@@ -28,7 +28,9 @@ export function renderLabelPage(name: string, rubric: Rubric, items: readonly La
   const criteria = labelledCriteria(rubric)
   return renderPage(new URL('page.html', import.meta.url), {
     title: html`Label ${name}`,
-    body: html`<header><h1>Label ${name}</h1><p>${items.length === 1 ? '1 recording' : `${items.length} recordings`}. Judge each by what stands here alone. Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>1</kbd> to <kbd>9</kbd> the labels of the first open criterion.</p>
+    body: html`<header><h1>Label ${name}</h1><p>${items.length === 1 ? '1 recording' : `${items.length} recordings`}. Judge each by what stands here alone${
+      items.some(({ task }) => task.source.step !== undefined) ? ': what the assistant says or calls last, not what was said before' : ''
+    }. Keys: <kbd>j</kbd> <kbd>k</kbd> next and previous, <kbd>1</kbd> to <kbd>9</kbd> the labels of the first open criterion.</p>
       <p class="bar"><label>Your name <input id="by" autocomplete="name"></label> <button id="save" type="button">Save labels.jsonl</button> <span id="count" role="status"></span></p></header>
       <main data-name="${name}">${items.map((item, at) => itemView(item, at, criteria))}</main>`,
   })
