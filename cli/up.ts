@@ -1,5 +1,6 @@
 // `homeground up`: collector and embedded ClickHouse in one go.
 import type { Command } from 'commander'
+import { type Collector, isLoopback } from '../collector/index.ts'
 import { portOf } from './option-values.ts'
 import { serve } from './serve.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
@@ -18,19 +19,18 @@ export function register(program: Command): void {
       })
       const { collector, ended } = await serve(environment)
       process.stdout.write(
-        wantsJson(command) ? `${JSON.stringify({ url: collector.url, pid: process.pid })}\n` : welcome(collector.url, environment),
+        wantsJson(command) ? `${JSON.stringify({ url: collector.url, pid: process.pid })}\n` : welcome(collector, environment),
       )
       // What was cut off may still wait for a store that does not answer.
       if (!(await ended)) process.exit(3)
     })
 }
 
-function welcome(url: string, environment: Readonly<Record<string, string | undefined>>): string {
+function welcome({ url, host }: Collector, environment: Readonly<Record<string, string | undefined>>): string {
   const endpoint = url === 'http://127.0.0.1:4318' ? '' : `, endpoint: '${url}'`
-  const store = environment['HOMEGROUND_CLICKHOUSE_URL'] ?? `embedded ClickHouse in ${environment['HOMEGROUND_FOLDER'] ?? '.homeground'}`
   return `Homeground is up.
-  collector  ${url} (this machine only)
-  store      ${store}
+  collector  ${url}${isLoopback(host) ? ' (this machine only)' : ' (with a key: homeground keys create)'}
+  store      ${storeOf(environment)}
 
 What a product needs:
   const hg = homeground({ project: 'my-product'${endpoint} })   // import { homeground } from '@homeground/sdk'
@@ -39,4 +39,10 @@ What a product needs:
 Then: homeground traces list my-product
 Ctrl-C ends it.
 `
+}
+
+/** The server without the password that its address may hold. */
+function storeOf(environment: Readonly<Record<string, string | undefined>>): string {
+  const server = environment['HOMEGROUND_CLICKHOUSE_URL']
+  return server ? `ClickHouse at ${new URL(server).host}` : `embedded ClickHouse in ${environment['HOMEGROUND_FOLDER'] || '.homeground'}`
 }

@@ -16,4 +16,4 @@ export {
 } from './queue/kafka/index.ts'
 export type { Queue } from './queue/types.ts'
 export { type CollectorSettings, collectorSettings, keyFile } from './settings.ts'
-export { type Collector, type CollectorOptions, startCollector } from './start-collector.ts'
+export { type Collector, type CollectorOptions, isLoopback, startCollector } from './start-collector.ts'

@@ -126,6 +126,7 @@ function listen(server: http.Server, host: string, port: number): Promise<void> 
   })
 }
 
-function isLoopback(host: string): boolean {
+/** True where only this machine can reach it. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }

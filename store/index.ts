@@ -2,5 +2,6 @@
 export { type BackupOptions, backupStore, restoreStore } from './backup.ts'
 export * from './embedded/index.ts'
 export { openStore, type StoreOptions } from './open-store.ts'
+export { risingClock } from './rising-clock.ts'
 export { describeSettings, engineFolder, readSettings, type StoreSettings, storeSettings } from './settings.ts'
 export type * from './types.ts'

@@ -8,6 +8,7 @@ import { episodesOfTraces, readEpisodes, readFeedback, readSpans } from './episo
 import { insertFeedbackStatement, writeFeedbackRow } from './feedback-columns.ts'
 import { erase, findErasable, retentions, setRetention } from './forgetting.ts'
 import { migrate } from './migrate.ts'
+import { risingClock } from './rising-clock.ts'
 import { RowBinaryWriter } from './row-binary.ts'
 import { engineFolder, readSettings, storeSettings } from './settings.ts'
 import { insertSpansStatement, writeSpanRow } from './span-columns.ts'
@@ -25,8 +26,8 @@ export interface StoreOptions {
   lingerMs?: number
   /** @default process.env */
   environment?: Readonly<Record<string, string | undefined>>
-  /** Microseconds since the epoch. @default the system's clock */
-  now?: () => bigint
+  /** Milliseconds since the epoch. @default Date.now */
+  now?: () => number
 }
 
 /** Most bytes in one insert: larger lists go in several. */
@@ -41,7 +42,7 @@ const idleWritersKept = 2
  */
 export async function openStore(options: StoreOptions = {}): Promise<Store> {
   const { target, database, cluster } = await openTarget(options)
-  const now = options.now ?? (() => BigInt(Date.now()) * 1000n)
+  const now = risingClock(options.now ?? Date.now)
   const closeTarget = async (stop: boolean) => {
     if (target.kind === 'embedded') await target.engine.close({ stop })
   }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
@@ -5,7 +6,7 @@ import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readAddress } from '../../store/embedded/address.ts'
 import { isAlive } from '../../store/embedded/process-identity.ts'
-import { openStore } from '../../store/index.ts'
+import { openStore, startEngine } from '../../store/index.ts'
 import { homegroundCommand, homegroundServer, type Server } from '../support/command.ts'
 import { engineIsMissing } from '../support/engine.ts'
 import { postTraces, protobufTraces } from '../support/otlp.ts'
@@ -39,6 +40,26 @@ async function up(folder: string): Promise<Server> {
   const server = await homegroundServer(['up', '--folder', folder])
   servers.push(server)
   return server
+}
+
+/** What `up` says to a person. */
+async function printed(args: readonly string[], settings: Record<string, string> = {}): Promise<string> {
+  const child = spawn(process.execPath, ['dist/cli/main.js', 'up', '--port', '0', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...settings },
+  })
+  let text = ''
+  child.stdout.on('data', (chunk) => {
+    text += String(chunk)
+  })
+  await until(
+    () => text.includes('Ctrl-C'),
+    () => text,
+    60_000,
+  )
+  child.kill('SIGTERM')
+  await new Promise((resolve) => child.once('close', resolve))
+  return text
 }
 
 describe.skipIf(engineIsMissing)('homeground up', { timeout: 120_000 }, () => {
@@ -107,24 +128,26 @@ describe.skipIf(engineIsMissing)('homeground up', { timeout: 120_000 }, () => {
   })
 
   test('prints what a product needs', async () => {
-    const folder = temporary()
-    const { spawn } = await import('node:child_process')
-    const child = spawn(process.execPath, ['dist/cli/main.js', 'up', '--port', '0', '--folder', folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += String(chunk)
-    })
-    await until(
-      () => text.includes('Ctrl-C'),
-      () => text,
-      60_000,
-    )
-    child.kill('SIGTERM')
-    await new Promise((resolve) => child.once('close', resolve))
+    const text = await printed(['--folder', temporary()])
     expect(text).toMatch(/homeground\(\{ project: 'my-product', endpoint: 'http:\/\/127\.0\.0\.1:\d+' \}\)/)
     expect(text).toContain('hg.wrap(new OpenAI())')
+    expect(text).toContain('(this machine only)')
+  })
+
+  test('prints neither the password in the address of a server, nor that it is for this machine where it is not', async () => {
+    const [folder, own] = [temporary(), temporary()]
+    const engine = await startEngine({ folder: path.join(folder, 'engine') })
+    const { url, user, password } = engine.address()
+    const { host } = new URL(url)
+    await homegroundCommand(['keys', 'create', 'a', '--project', 'shop', '--folder', own])
+    const text = await printed(['--folder', own], {
+      HOMEGROUND_CLICKHOUSE_URL: `http://${user}:${password}@${host}`,
+      HOMEGROUND_HOST: '0.0.0.0',
+    })
+    await engine.close({ stop: true })
+    expect(text).toContain(`ClickHouse at ${host}`)
+    expect(text).not.toContain(password)
+    expect(text).not.toContain('this machine only')
   })
 
   test('says port-in-use with exit 2, and leaves no engine behind', async () => {

@@ -86,6 +86,16 @@ describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
     expect((await store.spans('shop', [traceId(3)])).map(({ name }) => name)).toEqual(['last'])
   })
 
+  test('lets the span received last win though the clock was set back by an hour between the two', async () => {
+    let at = Date.now()
+    const other = await openStore({ folder: engine.folder, database: 'clock', environment: {}, now: () => at })
+    await other.insertSpans([spanRow({ name: 'first' })])
+    at -= 3_600_000
+    await other.insertSpans([spanRow({ name: 'last' })])
+    expect((await other.spans('shop', ['a'.repeat(32)])).map(({ name }) => name)).toEqual(['last'])
+    await other.close()
+  })
+
   test('takes spans of a hundred and fifty months, before 1970 and after 2100, in one insert', async () => {
     const month = 31n * 86_400n * second
     const rows = Array.from({ length: 150 }, (_, n) =>

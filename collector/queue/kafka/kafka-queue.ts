@@ -1,6 +1,6 @@
 // The queue that outgrows one process: receivers publish to Kafka and answer once all replicas have the rows, ingesters put them into the store. One process may do either or both.
 import type { Admin } from 'kafkajs'
-import type { Store } from '../../../store/index.ts'
+import { risingClock, type Store } from '../../../store/index.ts'
 import type { Metric } from '../../http/metrics.ts'
 import type { Log } from '../../http/types.ts'
 import type { Queue } from '../types.ts'
@@ -53,7 +53,7 @@ export async function openKafkaQueue({
     const sink = rowSink({ store, log, bury: (letters) => burial.publish(letters.map(letterMessage)) })
     ingesting = { sink, ingester: await startIngester(kafka, { ...options, sink, log }) }
   }
-  const version = versions(now)
+  const version = risingClock(now)
   return {
     publishSpans: (rows) => publisher.publish(encodeRows('spans', rows, publisher.maxValueBytes, version)),
     publishFeedback: (rows) => publisher.publish(encodeRows('feedback', rows, publisher.maxValueBytes, version)),
@@ -66,16 +66,6 @@ export async function openKafkaQueue({
       await burial.close()
       await admin.disconnect()
     },
-  }
-}
-
-/** Microseconds since the epoch, larger each time: what is received later wins, also within a millisecond. */
-function versions(now: () => number): () => bigint {
-  let last = 0n
-  return () => {
-    const at = BigInt(now()) * 1000n
-    last = at > last ? at : last + 1n
-    return last
   }
 }
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { startModelServer } from '@homeground/sdk/testing'
 import type { Episode, ModelCall, Step } from '@homeground/sdk/trace'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { collectorOn } from '../../support/collector.ts'
+import { collectorOn, onlyEpisode } from '../../support/collector.ts'
 import { engineIsMissing, useEngine } from '../../support/engine.ts'
 
 const engine = useEngine()
@@ -24,11 +24,7 @@ async function recordedBy(who: string, mode = ''): Promise<Episode> {
   }
   try {
     await promisify(execFile)(process.execPath, [path.join(import.meta.dirname, 'record.mjs'), who, server.url, mode], { env: environment })
-    const episodes: Episode[] = []
-    for await (const episode of store.episodes({ project: 'shop' })) episodes.push(episode)
-    const [only] = episodes
-    if (only === undefined || episodes.length > 1) throw new Error(`${episodes.length} episodes of ${who}`)
-    return only
+    return await onlyEpisode(store, who)
   } finally {
     await server.close()
     await collector.close()

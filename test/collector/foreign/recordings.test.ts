@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type { Episode, Message, ModelCall, Part } from '@homeground/sdk/trace'
 import { describe, expect, test } from 'vitest'
-import { collectorOn } from '../../support/collector.ts'
+import { collectorOn, onlyEpisode } from '../../support/collector.ts'
 import { engineIsMissing, useEngine } from '../../support/engine.ts'
 
 const engine = useEngine()
@@ -28,11 +28,7 @@ async function played(name: string): Promise<Episode> {
       const answer = Buffer.from(await response.arrayBuffer()).toString('utf8')
       expect([response.status, answer.replace('{}', '')]).toEqual([200, ''])
     }
-    const episodes: Episode[] = []
-    for await (const episode of store.episodes({ project: 'shop' })) episodes.push(episode)
-    const [only] = episodes
-    if (only === undefined || episodes.length > 1) throw new Error(`${episodes.length} episodes of ${name}`)
-    return only
+    return await onlyEpisode(store, name)
   } finally {
     await collector.close()
   }
