@@ -26,11 +26,11 @@ export interface Homeground {
     fn: (...args: Args) => Result,
     options?: AgentOptions<Args>,
   ): (...args: Args) => Result
-  /** A function that the model may call. @throws HomegroundError invalid-argument where the parameters can give no JSON Schema */
+  /** A function that the model may call. @throws HomegroundError invalid-argument where it has no name or function, or an effect that is none, or its parameters can give no JSON Schema */
   tool<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result>(
     options: ToolOptions<Parameters, Context, Result>,
   ): Tool<ArgumentsOf<Parameters>, Context, Result>
-  /** Serves a tool call of a model's message by the tool of its name. Bad arguments, unknown tools and errors become text for the model. */
+  /** Serves a tool call of a model's message by the tool of its name, the last where several have it: those are called by their own `call`. Bad arguments, unknown tools and errors become text for the model. */
   callTool(call: ToolCallLike): Promise<ToolAnswer>
   /** Definitions of the tools made so far, for a request's `tools`; `names` picks some. @throws HomegroundError invalid-argument for an unknown name */
   readonly toolDefinitions: ToolDefinitions

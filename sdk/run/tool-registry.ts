@@ -5,6 +5,7 @@ import { HomegroundError } from '../trace/error.ts'
 import type { Recorder } from './recorder.ts'
 import { recordRefusal } from './tool.ts'
 import { readToolCall, type ToolAnswer, type ToolCallLike } from './tool-call.ts'
+import { warnHost } from './warn-host.ts'
 
 /** What the registry needs of a tool. */
 export interface RegisteredTool {
@@ -44,6 +45,8 @@ export interface ToolDefinitions {
 export class ToolRegistry {
   private readonly recorder: Recorder | undefined
   private readonly tools = new Map<string, RegisteredTool>()
+  /** Names that several tools have. */
+  private readonly repeated = new Set<string>()
 
   constructor(recorder: Recorder | undefined) {
     this.recorder = recorder
@@ -51,6 +54,7 @@ export class ToolRegistry {
 
   /** A later tool of the same name takes the place of the earlier one. */
   add(tool: RegisteredTool): void {
+    if (this.tools.has(tool.name)) this.repeated.add(tool.name)
     this.tools.set(tool.name, tool)
   }
 
@@ -88,6 +92,7 @@ export class ToolRegistry {
   async call(call: ToolCallLike): Promise<ToolAnswer> {
     const { name, callId, value, written } = readToolCall(call)
     const tool = this.tools.get(name)
+    if (this.repeated.has(name) && this.recorder !== undefined) warnHost(this.recorder, manyOf(name))
     if (tool !== undefined) return await tool.call(call)
     const content = `Error: there is no tool ${name}`
     if (this.recorder !== undefined) {
@@ -95,6 +100,11 @@ export class ToolRegistry {
     }
     return { callId, name, content, isError: true, result: undefined }
   }
+}
+
+/** One made for each request holds that request's user: two at once, and one is served with the other's. */
+function manyOf(name: string): string {
+  return `callTool() serves ${name} by the last of several tools of that name. Make each tool once, or keep what hg.tool() gave and call its own call(call)`
 }
 
 function chatDefinition({ name, description, parameters }: RegisteredTool): ChatToolDefinition {

@@ -3,6 +3,7 @@ import { types } from 'node:util'
 import { genAi, homeground, operation } from '../trace/attributes.ts'
 import type { Effect, Json } from '../trace/episode.ts'
 import { HomegroundError } from '../trace/error.ts'
+import { checkTool } from './check-tool.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { gather } from './gather.ts'
@@ -54,11 +55,12 @@ export interface Tool<Args = never, Context extends unknown[] = never, Result = 
   call(call: ToolCallLike, ...context: Context): Promise<ToolAnswer>
 }
 
-/** @throws HomegroundError invalid-argument where the parameters can give no JSON Schema */
+/** @throws HomegroundError invalid-argument where it could not be called, or its parameters can give no JSON Schema */
 export function recordTool<Parameters extends StandardSchema | JsonSchema, Context extends unknown[], Result>(
   recorder: Recorder | undefined,
   options: ToolOptions<Parameters, Context, Result>,
 ): Tool<ArgumentsOf<Parameters>, Context, Result> {
+  checkTool(options)
   const { name, description, parameters, execute } = options
   const effect = options.effect ?? 'unknown'
   const { captureContent } = options

@@ -1,4 +1,5 @@
-import { startModelServer } from '@homeground/sdk/testing'
+import { homeground } from '@homeground/sdk'
+import { MemoryExporter, startModelServer } from '@homeground/sdk/testing'
 import OpenAI from 'openai'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -115,5 +116,46 @@ describe('parameters that can give no JSON Schema', () => {
     const make = (): unknown => Reflect.apply(t.hg.tool, t.hg, [{ name: 'late', parameters, execute: async () => 1 }])
     expect(make).toThrow(message)
     expect(make).toThrow(expect.objectContaining({ code: 'invalid-argument', hint: expect.any(String) }))
+  })
+})
+
+describe('a tool that is a mistake', () => {
+  const execute = () => 1
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['has no name', { execute }, /^a tool has no name: `name` is of type undefined$/],
+    ['has an empty one', { name: '', execute }, /^a tool has no name: `name` is empty$/],
+    ['has no function', { name: 'look' }, /^tool look: `execute` is of type undefined, not a function$/],
+    [
+      'misspells its effect',
+      { name: 'look', execute, effect: 'reads' },
+      /^tool look: `effect` is 'reads', none of none, read, write, unknown$/,
+    ],
+  ])('%s: is refused where it is made, also switched off', async (_, options, said) => {
+    for (const enabled of [true, false]) {
+      const hg = homeground({ project: 'test', exporter: new MemoryExporter(), enabled })
+      expect(() => Reflect.apply(hg.tool, hg, [{ parameters: {}, ...options }])).toThrow(
+        expect.objectContaining({ code: 'invalid-argument', message: expect.stringMatching(said) }),
+      )
+      await hg.shutdown()
+    }
+  })
+
+  it('has a name that another has: the process is told where callTool has to choose, and not where nobody asks it to', async () => {
+    const told: string[] = []
+    const listen = (warning: Error): void => void told.push(warning.message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.off('warning', listen))
+    const hg = homeground({ project: 'test', exporter: new MemoryExporter() })
+    const [ada, bob] = ['ada', 'bob'].map((user) => hg.tool({ name: 'profile', parameters: {}, execute: () => user }))
+    const call = { id: 'c1', name: 'profile', arguments: '{}' }
+    expect([(await ada?.call(call))?.content, (await bob?.call(call))?.content]).toEqual(['ada', 'bob'])
+    await new Promise(setImmediate)
+    expect(told).toEqual([])
+    for (let n = 0; n < 2; n += 1) expect((await hg.callTool(call)).content).toBe('bob')
+    await new Promise(setImmediate)
+    expect(told).toEqual([
+      expect.stringMatching(/^homeground: callTool\(\) serves profile by the last of several tools of that name\. .*call\(call\)$/),
+    ])
+    await hg.shutdown()
   })
 })
