@@ -53,7 +53,7 @@ export class SpoolQueue implements PieceQueue {
 
   /** Whether what waits survives the process. */
   get onDisk(): boolean {
-    return this.memory === undefined
+    return this.memory === undefined && !this.segments.some((segment) => segment.isWaiting && segment.isRemoved)
   }
 
   add(piece: Buffer): boolean {
@@ -111,12 +111,18 @@ export class SpoolQueue implements PieceQueue {
       this.inMemory(this.memory, true)
       return lost
     }
+    let lost = 0
     for (const segment of this.segments.splice(0)) {
-      const left = await segment.read(segment.acknowledged, 1, 1)
+      const left = await segment.read(segment.acknowledged, Number.POSITIVE_INFINITY, segment.isRemoved ? Number.POSITIVE_INFINITY : 1)
+      if (segment.isRemoved) {
+        lost += left.length
+        for (const { piece } of left) this.bytes -= piece.byteLength
+      }
       await (left.length === 0 ? segment.remove() : segment.close())
       releaseSpoolFile(segment.path)
     }
-    return 0
+    this.count -= lost
+    return lost
   }
 
   /**
@@ -130,8 +136,7 @@ export class SpoolQueue implements PieceQueue {
       if (pieces.length > 0) SpoolSegment.write(freshSpoolFile(this.folder), this.origin, pieces)
       this.unwritten = []
       // Spans that were sent must not lie there until the next start, which may be never.
-      if (this.underWay.length === 0)
-        for (const { path, acknowledged, end } of this.segments) if (acknowledged === end) rmSync(path, { force: true })
+      if (this.underWay.length === 0) for (const segment of this.segments) if (!segment.isWaiting) rmSync(segment.path, { force: true })
     } catch (error) {
       diag.warn(`homeground: ${pieces.length} spans could not be kept in ${this.folder}: ${error instanceof Error ? error.message : error}`)
     }
@@ -170,7 +175,9 @@ export class SpoolQueue implements PieceQueue {
   /** The segment to append to: ours, and not full. */
   private async current(): Promise<SpoolSegment> {
     const last = this.segments.at(-1)
-    if (last !== undefined && last.origin === this.origin && last.end < segmentBytes) return last
+    if (last?.isRemoved === true) this.warnRemoved()
+    else if (last !== undefined && last.origin === this.origin && last.end < segmentBytes) return last
+    makeFolder(this.folder, { mode: 0o700 })
     const made = await SpoolSegment.create(freshSpoolFile(this.folder), this.origin)
     this.segments.push(made)
     return made
@@ -207,6 +214,14 @@ export class SpoolQueue implements PieceQueue {
       for (const { piece } of found) this.bytes += piece.byteLength
     }
     this.segments.push(segment)
+  }
+
+  /** Somebody has cleared the folder: what is in its files can be read as long as they are open, and new spans go to a new one. */
+  private warnRemoved(): void {
+    warnHost(
+      this,
+      `files of the spool at ${this.folder} were removed while it was used; spans in them are lost with the process, where the collector does not take them before`,
+    )
   }
 
   private fail(error: unknown): void {

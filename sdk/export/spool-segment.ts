@@ -1,6 +1,6 @@
 // One file of the spool: a head (how far it is acknowledged, whose spans these are), then records of length, checksum and bytes. Appended to by one process,
 // read by it or, after its end, by the one that claims the file. A record that a kill cut off is not one.
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { nodeZlib } from '../run/late-modules.ts'
 import type { Origin } from './piece-queue.ts'
@@ -72,6 +72,16 @@ export class SpoolSegment {
     await file.read(json, 0, length, fixedHead)
     const origin = originOf(json.toString('utf8'))
     return origin === undefined ? undefined : new SpoolSegment(path, file, origin, Number(head.readBigUInt64LE(8)), size)
+  }
+
+  /** Whether something in it is not acknowledged. */
+  get isWaiting(): boolean {
+    return this.acknowledged < this.end
+  }
+
+  /** Whether somebody has removed its file, which this process can still read. */
+  get isRemoved(): boolean {
+    return !existsSync(this.path)
   }
 
   /** In one write: what the system has taken survives the end of this process. */

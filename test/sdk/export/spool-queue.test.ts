@@ -148,6 +148,34 @@ describe('SpoolQueue', () => {
     await queue.close()
   })
 
+  it('whose folder somebody removes sends what it has, keeps new spans in a new file, and counts what is lost', async () => {
+    const said: string[] = []
+    const listen = ({ message }: Error) => void said.push(message)
+    process.on('warning', listen)
+    onTestFinished(() => void process.removeListener('warning', listen))
+    const folder = freshFolder()
+    const queue = new SpoolQueue(origin, { folder })
+    const written = async (name: string) => {
+      queue.add(Buffer.from(name))
+      await queue.peek(100, 100)
+    }
+    for (const name of ['a', 'b', 'c']) await written(name)
+    expect(queue.onDisk).toBe(true)
+    fs.rmSync(folder, { recursive: true })
+    expect(queue.onDisk).toBe(false)
+    await written('d')
+    expect(fs.readdirSync(folder)).toHaveLength(1)
+    expect(texts((await queue.peek(100, 1))?.pieces)).toEqual(['a'])
+    await queue.done(1)
+    expect([queue.count, await queue.close(), queue.count, queue.bytes, queue.onDisk]).toEqual([3, 2, 1, 1, true])
+    const next = new SpoolQueue(origin, { folder })
+    expect(texts((await next.peek(100, 100))?.pieces)).toEqual(['d'])
+    await next.close()
+    expect(said.filter((message) => message.includes(folder))).toEqual([
+      `homeground: files of the spool at ${folder} were removed while it was used; spans in them are lost with the process, where the collector does not take them before`,
+    ])
+  })
+
   it('at the end of its process leaves no file of spans that were all taken, and keeps one in which some wait', async () => {
     const folder = freshFolder()
     const queue = new SpoolQueue(origin, { folder })
