@@ -47,13 +47,16 @@ test.skipIf(missing('browser', browserMissing()))(
 
     const browser = await openBrowser()
     onTestFinished(() => browser.close())
-    const tab = await browser.newPage()
+    const tab = await browser.newPage({ viewport: { width: 390, height: 400 } })
     await tab.goto(pathToFileURL(at('env', 'label.html')).href)
     await tab.locator('#by').fill('ann')
     for (const [index, answer] of answers.entries()) {
       const article = tab.locator('article').filter({ hasText: answer })
       await article.getByLabel(index < 2 ? 'pass' : 'fail').check()
     }
+    // The button stays in sight, however far down the page.
+    await tab.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+    expect((await tab.locator('#save').boundingBox())?.y).toBeGreaterThanOrEqual(0)
     const [download] = await Promise.all([tab.waitForEvent('download'), tab.locator('#save').click()])
     await download.saveAs(at('labels.jsonl'))
 
