@@ -4,7 +4,7 @@ import path from 'node:path'
 import { parseInput, readJsonFile } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { openEnvironment } from '../replay/environment/open.ts'
-import { type GateResult, type GateRules, gate, gateRulesSchema } from '../tune/gate/index.ts'
+import { checkGate, type GateResult, type GateRules, gate, gateRulesSchema } from '../tune/gate/index.ts'
 import { type GateModels, serveGateModels } from './gate-models.ts'
 import { recordGate } from './gate-record.ts'
 import { countOf } from './option-values.ts'
@@ -48,6 +48,7 @@ async function run(folder: string, options: GateCommandOptions, json: boolean): 
   try {
     const read = readRules(options.rules ?? path.join(folder, 'gate.json'), options.rules !== undefined)
     const rules = options.repeats === undefined ? read : { ...read, repeats: options.repeats }
+    await checkGate(environment, { rules, folder: home })
     await using models = await serveGateModels(options)
     const result = await gate(environment, {
       baseline: models.baseline,

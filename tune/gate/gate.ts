@@ -10,7 +10,7 @@ import type { Environment, Split } from '../../replay/environment/types.ts'
 import { type RunOptions, runRollouts } from '../../replay/run/run-rollouts.ts'
 import type { Arm } from '../../replay/run/types.ts'
 import { decide } from './decide.ts'
-import { closeGate, levelOf, openGate, wornOutAfter } from './ledger.ts'
+import { closeGate, levelOf, openGate, readLedger, wornOutAfter } from './ledger.ts'
 import type { GateRules, Promotion } from './types.ts'
 
 /** A model on one side of the gate. */
@@ -48,8 +48,8 @@ export interface GateResult {
 export async function gate(environment: Environment, options: GateOptions): Promise<GateResult> {
   const now = options.now ?? (() => new Date())
   const { rules, baseline, candidate } = options
-  const ledger = path.join(options.folder, 'gates.jsonl')
-  const testHash = await splitHash(environment, rules.split)
+  const ledger = ledgerOf(options)
+  const testHash = await checkGate(environment, options)
   const id = sha256({ testHash, environment: environment.file.hash, baseline: baseline.sha256, candidate: candidate.sha256, rules })
   const folder = path.join(options.folder, 'runs', `gate-${id.slice(0, 12)}`)
   const opened = openGate(ledger, {
@@ -103,6 +103,28 @@ export async function gate(environment: Environment, options: GateOptions): Prom
   fs.renameSync(`${record}.next`, record)
   if (opened.promoted === undefined) closeGate(ledger, opened, { promoted: promotion.promoted, verdict: promotion.verdict })
   return { promotion, record, warnings: warningsOf(opened.gate, rules.split) }
+}
+
+/**
+ * What can be said before a model is started: the rules are of this environment, its split has tasks, and the ledger can be read. Resolves with the split's hash.
+ * @throws HomegroundError invalid-settings, invalid-argument, invalid-input with `file:line`
+ */
+export async function checkGate(environment: Environment, options: Pick<GateOptions, 'rules' | 'folder'>): Promise<string> {
+  const { rules } = options
+  const criteria = environment.rubric.criteria.map(({ name }) => name)
+  const unknown = Object.keys(rules.nonInferior).filter((name) => !criteria.includes(name))
+  if (unknown.length > 0) {
+    throw new HomegroundError('invalid-settings', `nonInferior: the rubric has no criterion ${unknown.join(', ')}`, {
+      hint: `it has ${criteria.join(', ')}`,
+    })
+  }
+  const testHash = await splitHash(environment, rules.split)
+  readLedger(ledgerOf(options), testHash)
+  return testHash
+}
+
+function ledgerOf({ folder }: Pick<GateOptions, 'folder'>): string {
+  return path.join(folder, 'gates.jsonl')
 }
 
 /** Of the tasks of one split: what a gate has seen once it ran. @throws HomegroundError invalid-argument where the split is empty */

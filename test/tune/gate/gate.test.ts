@@ -121,6 +121,18 @@ describe('homeground gate', () => {
     expect([wrong.status, wrong.stderr.includes('minimalGian')]).toEqual([2, true])
     const missing = homeground(...models, '--url', 'http://127.0.0.1:9/v1', '--rules', 'none.json')
     expect([missing.status, missing.stderr.includes('none.json')]).toEqual([2, true])
+    // It was played to its end, looked at, and then said no.
+    fs.writeFileSync(path.join(folder, 'gate.json'), JSON.stringify({ nonInferior: { rihgt: { margin: 0.1 } } }))
+    const criterion = homeground(...models, '--url', 'http://127.0.0.1:9/v1', '--rules', 'gate.json')
+    expect([criterion.status, criterion.stderr.includes('nonInferior: the rubric has no criterion rihgt')]).toEqual([2, true])
     expect(fs.existsSync(path.join(folder, '.homeground', 'gates.jsonl'))).toBe(false)
+  })
+
+  it('reads the ledger before a model is started', () => {
+    fs.mkdirSync(path.join(folder, '.homeground'))
+    fs.writeFileSync(path.join(folder, '.homeground', 'gates.jsonl'), '{"at":"by hand","id":1}\n')
+    // A folder that is none of a model: what would serve it is never asked.
+    const ended = homeground('--baseline', 'env', '--candidate', 'env')
+    expect([ended.status, ended.stderr.includes('gates.jsonl:1: not a line of the ledger of gates')]).toEqual([2, true])
   })
 })
