@@ -58,6 +58,17 @@ async function* candidatesOf(run: Run, environment: Environment, arms: readonly 
       stopped: rollout.error !== undefined || rollout.stop !== 'done',
     }
   }
+  const [lost] = rollouts.values()
+  if (lost === undefined) return
+  // A run writes the episode first: the file was cut, or copied in part.
+  const which = `${lost.task}, ${lost.arm}, repeat ${lost.repeat}`
+  throw new HomegroundError(
+    'invalid-input',
+    `${run.folder}: episodes.jsonl lacks the episodes of ${rollouts.size} rollouts, first ${which}`,
+    {
+      hint: 'copy the run folder again, whole; or make the run anew in another folder',
+    },
+  )
 }
 
 function checkArms(run: Run, wanted: readonly string[]): void {

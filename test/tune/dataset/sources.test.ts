@@ -72,6 +72,22 @@ async function values(file: string): Promise<unknown[]> {
 }
 
 describe('the sources of a dataset', () => {
+  test('name a run whose episodes are not all there: they were left out without a word', async () => {
+    const cut = path.join(folder, 'cut')
+    fs.cpSync(runFolder, cut, { recursive: true })
+    const file = path.join(cut, 'episodes.jsonl')
+    fs.truncateSync(file, fs.statSync(file).size - 50)
+    const source = await runSource(cut)
+    const whole = (await values(path.join(runFolder, 'rollouts.jsonl'))).length
+    await expect(all(source)).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringMatching(/episodes of 1 rollouts, first /),
+    })
+    fs.rmSync(file)
+    await expect(all(source)).rejects.toMatchObject({ message: expect.stringContaining(` of ${whole} rollouts, first `) })
+    await source.close()
+  })
+
   test('give the recordings of an environment with split, session and reference score, again and again', async () => {
     const source = await environmentSource(environmentFolder)
     const first = await all(source)
