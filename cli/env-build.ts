@@ -271,7 +271,7 @@ function builtText({ file, folder, survey, warnings, selection }: Built): string
     `built ${inert(shown)}: ${survey.tasks} tasks (unit ${file.unit}, harness ${file.harness.kind}) of ${survey.episodes} episodes`,
     `splits: ${survey.tasksOf.train} train, ${survey.tasksOf.validation} validation, ${survey.tasksOf.test} test; tools: ${Object.keys(file.tools).length}; tape entries: ${survey.tapeEntries}`,
     ...(selection === undefined ? [] : selectionLines(selection)).map((line) => inert(line)),
-    ...warnings.map((warning) => `warning: ${warning}`),
+    ...warnings.map((warning) => `warning: ${inert(warning)}`),
     `next: homeground env verify ${shellWord(shown)}; then read ${inert(path.join(shown, file.rubric))} and make it yours`,
   ].join('\n')}\n`
 }

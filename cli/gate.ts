@@ -61,7 +61,7 @@ async function run(folder: string, options: GateCommandOptions, json: boolean): 
       onProgress: ({ done, planned, errors }) => progress.show(done, planned, errors === 0 ? '' : `${errors} failed`),
     })
     recordGate(options.candidate, result)
-    for (const warning of result.warnings) process.stderr.write(`warning: ${warning}\n`)
+    for (const warning of result.warnings) process.stderr.write(`warning: ${inert(warning)}\n`)
     return result
   } finally {
     progress.end()

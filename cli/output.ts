@@ -19,7 +19,7 @@ export function printError(error: unknown, options: { json: boolean }): void {
   if (options.json) process.stderr.write(`${JSON.stringify({ error: shown })}\n`)
   else
     process.stderr.write(
-      `error: ${inert(shown.message, { multiline: true })}\n${shown.hint ? `  hint: ${shown.hint}\n` : ''}  docs: docs/errors.md#${shown.code}\n`,
+      `error: ${inert(shown.message, { multiline: true })}\n${shown.hint ? `  hint: ${inert(shown.hint, { multiline: true })}\n` : ''}  docs: docs/errors.md#${shown.code}\n`,
     )
 }
 
