@@ -35,7 +35,7 @@ const clients: readonly [pattern: RegExp, why: string, mend: string][] = [
   [
     /^@ai-sdk\/(google|google-vertex|cohere|amazon-bedrock)$/,
     ownPaths,
-    'turn on experimental_telemetry, and give hg.spanProcessor() to a NodeSDK',
+    "turn on the AI SDK's telemetry, and give hg.spanProcessor() to a NodeSDK",
   ],
 ]
 
