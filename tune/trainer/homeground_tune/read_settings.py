@@ -80,9 +80,12 @@ def parse_value(kind: object, value: object, at: str, limits: dict, faults: Faul
         faults.add(at, f"one of {', '.join(map(str, inner))}", value, "choose one of them")
         return None
     if origin is list:
-        if isinstance(value, list) and all(isinstance(each, inner[0]) for each in value):
+        if isinstance(value, list) and all(isinstance(each, inner[0]) and "\0" not in each for each in value):
             return value
         faults.add(at, describe(kind), value, "write it as a list")
+        return None
+    if kind is str and isinstance(value, str) and "\0" in value:
+        faults.add(at, "a text without NUL", value, "mend it")
         return None
     wanted = (int, float) if kind is float else (kind,)
     if type(value) not in wanted:
@@ -201,9 +204,11 @@ def check_vllm(settings: Settings, faults: FaultList) -> None:
 
 def check_output(settings: Settings, faults: FaultList) -> None:
     """What a run writes beside its adapter would replace a model's own README.md, for one."""
+    if settings.output == "":
+        faults.add("output", "a folder", "nothing", "name one that is not there yet")
     used = {"model.base": settings.model.base, "model.adapter": settings.model.adapter, "distill.teacher": settings.distill.teacher}
     for name, folder in used.items():
-        if folder and Path(folder).resolve() == Path(settings.output).resolve():
+        if folder and settings.output and Path(folder).resolve() == Path(settings.output).resolve():
             faults.add("output", f"another folder than {name}", settings.output, "name one that is not there yet")
 
 

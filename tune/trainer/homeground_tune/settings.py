@@ -85,8 +85,8 @@ class RolloutSettings:
     service: str = ""
     environment: str = ""
     # Rollouts a task.
-    group: int = limited(8, minimum=2)
-    tasks_per_step: int = limited(1, minimum=1)
+    group: int = limited(8, minimum=2, maximum=10_000)
+    tasks_per_step: int = limited(1, minimum=1, maximum=10_000)
     temperature: float = limited(1.0, above=0)
     # Of one model turn, and of a whole rollout (prompt and all turns).
     turn_tokens: int = limited(256, minimum=1)

@@ -85,6 +85,18 @@ def test_values_that_no_library_takes_are_refused_here(tmp_path):
     ]
 
 
+def test_texts_that_name_no_file_are_refused_by_their_field(tmp_path):
+    file = write_settings(tmp_path, recipe="sft", model={"base": "x\0"}, data={"train": ["a\0"]}, output="\0", rollouts={"group": 10**9})
+    assert faults_of(file) == [
+        ("model.base", "a text without NUL"),
+        ("output", "a text without NUL"),
+        ("data.train", "a list of texts"),
+        ("rollouts.group", "a number at most 10000"),
+    ]
+    file = write_settings(tmp_path, recipe="sft", model={"base": "x/y"}, data={"train": [__file__]}, output="")
+    assert faults_of(file) == [("output", "a folder")]
+
+
 def test_kto_takes_two_answers_at_once(tmp_path):
     """By default it took one, and ended in TRL's error after torch was loaded."""
     given = {"recipe": "kto", "model": {"base": "x/y"}, "data": {"train": [__file__]}, "output": "out"}
