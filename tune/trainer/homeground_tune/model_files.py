@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .faults import Fault, Refused
@@ -21,8 +21,8 @@ class ModelShape:
     vocabulary: int
     # Sum of (rows + columns) of all linear layers: what one rank of LoRA costs.
     linear_edges: int
-    # Full names of modules with a matrix of weights.
-    modules: frozenset[str] = frozenset()
+    # The sides of each module's matrix of weights, by its full name.
+    modules: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def read_shape(folder: str) -> ModelShape:
@@ -34,7 +34,7 @@ def read_shape(folder: str) -> ModelShape:
     inner = config.get("text_config")
     config = {**config, **(inner if isinstance(inner, dict) else {})}
     parameters = edges = 0
-    modules: set[str] = set()
+    modules: dict[str, tuple[int, ...]] = {}
     for file in sorted(Path(folder).glob("*.safetensors")):
         for name, shape in read_tensor_shapes(file).items():
             size = 1
@@ -42,7 +42,7 @@ def read_shape(folder: str) -> ModelShape:
                 size *= side
             parameters += size
             if len(shape) == 2 and name.endswith(".weight"):
-                modules.add(name.removesuffix(".weight"))
+                modules[name.removesuffix(".weight")] = tuple(shape)
             if len(shape) == 2 and "embed" not in name and "lm_head" not in name:
                 edges += sum(shape)
     if parameters == 0:
@@ -56,7 +56,7 @@ def read_shape(folder: str) -> ModelShape:
             "invalid-settings", [Fault("model.base", "a tokenizer beside the weights", f"none in {folder}", "fetch the model whole")]
         )
     return ModelShape(
-        parameters, config.get("num_hidden_layers", 1), config.get("hidden_size", 1), config.get("vocab_size", 1), edges, frozenset(modules)
+        parameters, config.get("num_hidden_layers", 1), config.get("hidden_size", 1), config.get("vocab_size", 1), edges, modules
     )
 
 
@@ -96,6 +96,17 @@ def check_adapter(folder: str) -> str:
         if each.suffix == ".safetensors":
             read_tensor_shapes(each)
     return base
+
+
+def check_fit(adapter: str, base: str, shape: ModelShape) -> None:
+    """Raises Refused where the adapter was made on a model of another width. Modules that bear another name in the files are left to PEFT."""
+    for file in sorted(Path(adapter).glob("adapter_model*.safetensors")):
+        for name, sides in read_tensor_shapes(file).items():
+            module, lora, _ = name.removeprefix("base_model.model.").partition(".lora_A.")
+            known = shape.modules.get(module)
+            if lora and known is not None and sides[-1] not in known:
+                found = f"one whose {module} takes {sides[-1]} values, where the model's weights are {' x '.join(map(str, known))}"
+                raise Refused("invalid-input", [Fault(adapter, f"an adapter for {base}", found, "name the model that it was made on")])
 
 
 def read_object(file: Path, action: str = AGAIN) -> dict:

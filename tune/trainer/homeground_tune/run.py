@@ -15,7 +15,7 @@ from pathlib import Path
 from .checkpoints import claim_output, newest_whole, release_output, write_whole
 from .events import Events
 from .faults import Failed, Refused, is_disk_full
-from .model_files import check_adapter, check_targets, read_object, read_shape
+from .model_files import ModelShape, check_adapter, check_fit, check_targets, read_object, read_shape
 from .read_settings import read_settings
 from .rows import read_rows
 from .settings import Settings
@@ -27,13 +27,12 @@ def run(settings_file: str, events: Events) -> None:
     settings = read_settings(settings_file)
     rows = read_rows(settings.data.train, settings.recipe)
     validation = read_rows(settings.data.validation, settings.recipe) if settings.data.validation else []
-    for folder in (settings.model.base, settings.distill.teacher if settings.recipe == "distill" else ""):
-        if folder and Path(folder).is_dir():
-            shape = read_shape(folder)
-            if folder == settings.model.base:
-                check_targets(settings, shape)
     if settings.model.adapter is not None:
         check_adapter(settings.model.adapter)
+    if Path(settings.model.base).is_dir():
+        check_model(settings, read_shape(settings.model.base))
+    if settings.recipe == "distill" and Path(settings.distill.teacher).is_dir():
+        read_shape(settings.distill.teacher)
     Path(settings.output).mkdir(parents=True, exist_ok=True)
     fresh = claim_output(settings)
     events.open(settings.output)
@@ -73,9 +72,15 @@ def prepare(settings: Settings, rows, validation, events: Events, closing: list[
     folder = local_folder(settings.model.base)
     tokenizer = load_tokenizer(settings.model.adapter if has_tokenizer(settings.model.adapter) else folder)
     shape = read_shape(folder)
-    check_targets(settings, shape)
+    check_model(settings, shape)
     template = set_template(tokenizer, settings.model.chat_template, with_tools=any(row.value.get("tools") for row in rows))
     return Prepared(settings, rows, validation, folder, tokenizer, template, shape, device, events, Follower(events), closing)
+
+
+def check_model(settings: Settings, shape: ModelShape) -> None:
+    check_targets(settings, shape)
+    if settings.model.adapter is not None:
+        check_fit(settings.model.adapter, settings.model.base, shape)
 
 
 def has_tokenizer(folder: str | None) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .events import Events
 from .faults import Fault, Refused
-from .model_files import AGAIN, check_adapter, read_object, read_shape
+from .model_files import AGAIN, check_adapter, check_fit, read_object, read_shape
 from .read_settings import check_folder, check_template
 from .settings import Settings
 
@@ -31,7 +31,7 @@ class ServeOptions:
 def serve(options: ServeOptions, events: Events) -> None:
     """Tells `serving` with its URL once it answers. An adapter is served beside its base, which is called `base`."""
     base, adapter = find(options.model)
-    check(options, base)
+    check(options, base, adapter)
     import torch
 
     from .model import choose_device, load_model, load_tokenizer, local_folder, quiet
@@ -114,7 +114,7 @@ def name_of(model: str) -> str:
     return folder.parent.name if folder.name in ("adapter", "model") else folder.name
 
 
-def check(options: ServeOptions, base: str) -> None:
+def check(options: ServeOptions, base: str, adapter: str | None) -> None:
     from .faults import FaultList
 
     faults = FaultList()
@@ -127,4 +127,6 @@ def check(options: ServeOptions, base: str) -> None:
         )
     faults.raise_if_any()
     if Path(base).is_dir():
-        read_shape(base)
+        shape = read_shape(base)
+        if adapter is not None:
+            check_fit(adapter, base, shape)

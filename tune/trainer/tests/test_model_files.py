@@ -11,7 +11,7 @@ import pytest
 from conftest import conversation, write_settings
 
 from homeground_tune.faults import Refused
-from homeground_tune.model_files import check_adapter, read_shape
+from homeground_tune.model_files import check_adapter, check_fit, read_shape
 from homeground_tune.run import run
 from homeground_tune.serve import ServeOptions, serve
 
@@ -50,6 +50,20 @@ def test_weights_that_are_torn_missing_or_none_are_named(tmp_path, tiny):
 def test_a_model_without_its_tokenizer_is_named(tmp_path, tiny):
     shutil.copytree(tiny, tmp_path / "bare", ignore=shutil.ignore_patterns("tokenizer*"))
     assert refusal(lambda: read_shape(str(tmp_path / "bare")))[:2] == ("model.base", "a tokenizer beside the weights")
+
+
+def test_an_adapter_of_a_model_of_another_width_is_named(tmp_path, tiny):
+    """It ended in a hundred lines of torch's on sizes."""
+    from safetensors.torch import save_file
+    from torch import zeros
+
+    name = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight"
+    shape = read_shape(tiny)
+    save_file({name: zeros(4, 64)}, tmp_path / "adapter_model.safetensors")
+    check_fit(str(tmp_path), tiny, shape)
+    save_file({name: zeros(4, 100)}, tmp_path / "adapter_model.safetensors")
+    _, expected, found = refusal(lambda: check_fit(str(tmp_path), "base", shape))
+    assert (expected, "layers.0.self_attn.q_proj takes 100 values" in found) == ("an adapter for base", True)
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "generation_config.json"])
