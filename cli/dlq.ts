@@ -3,6 +3,7 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
 import { collectorSettings, kafkaOptions, openDeadLetters } from '../collector/index.ts'
 import { readSettings } from '../store/index.ts'
+import { quietLog } from './quiet-log.ts'
 import { wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 
@@ -70,8 +71,7 @@ async function withBox(work: (box: Box) => Promise<void>): Promise<void> {
       hint: 'set the HOMEGROUND_KAFKA_* variables as for the collector',
     })
   }
-  const quiet = () => {}
-  const box = await openDeadLetters(kafka, { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet })
+  const box = await openDeadLetters(kafka, quietLog)
   try {
     await work(box)
   } finally {

@@ -6,8 +6,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { HomegroundError } from '@homeground/sdk/trace'
 import type { Command } from 'commander'
+import { collectorSettings, kafkaOptions, openDeadLetters } from '../collector/index.ts'
 import { engineFolder, locateEngine, openStore, readSettings, startEngine, storeSettings } from '../store/index.ts'
 import { pythonState } from '../tune/train/index.ts'
+import { quietLog } from './quiet-log.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 import { unseenClients } from './unseen-clients.ts'
@@ -30,7 +32,15 @@ export function register(program: Command): void {
     .addOption(folderOption())
     .action(async (options: { folder?: string }, command: Command) => {
       const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
-      const findings = [node(), ...(await store(environment)), await java(), await python(environment), await cuda(), ...clients()]
+      const findings = [
+        node(),
+        ...(await store(environment)),
+        ...(await kafka(environment)),
+        await java(),
+        await python(environment),
+        await cuda(),
+        ...clients(),
+      ]
       if (wantsJson(command)) process.stdout.write(`${JSON.stringify(findings)}\n`)
       else for (const finding of findings) process.stdout.write(line(finding))
       if (findings.some(({ state, needed }) => needed && state === 'missing')) process.exitCode = 1
@@ -76,6 +86,19 @@ async function store(environment: Readonly<Record<string, string | undefined>>):
   } catch (error) {
     if (!HomegroundError.is(error)) throw error
     return [{ part: 'ClickHouse', state: 'missing', needed: true, says: error.message, mend: error.hint }]
+  }
+}
+
+/** Nothing where no broker is set: then rows go straight into the store. */
+async function kafka(environment: Readonly<Record<string, string | undefined>>): Promise<Finding[]> {
+  try {
+    const options = kafkaOptions(readSettings(collectorSettings, environment))
+    if (options === undefined) return []
+    await (await openDeadLetters(options, quietLog)).close()
+    return [{ part: 'Kafka', state: 'ok', needed: true, says: `the brokers at ${options.brokers.join(', ')} answer` }]
+  } catch (error) {
+    if (!HomegroundError.is(error)) throw error
+    return [{ part: 'Kafka', state: 'missing', needed: true, says: error.message, mend: error.hint }]
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type Subject,
 } from '../collector/index.ts'
 import { openStore, readSettings } from '../store/index.ts'
+import { quietLog } from './quiet-log.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -105,8 +106,5 @@ function subjectOf({ project, user, session, trace }: EraseOptions): Subject {
 /** The dead letters, where there is a Kafka queue. */
 async function openBox(environment: Readonly<Record<string, string | undefined>>): Promise<DeadLetterBox | undefined> {
   const kafka = kafkaOptions(readSettings(collectorSettings, environment))
-  const quiet = () => {}
-  return kafka === undefined
-    ? undefined
-    : await openDeadLetters(kafka, { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet })
+  return kafka === undefined ? undefined : await openDeadLetters(kafka, quietLog)
 }

@@ -1,5 +1,8 @@
 // What people ask in SQL: the dashboard's panels, the statements of the page, and the view that others' tools read, on a store with rows.
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { engineIsMissing, useEngine } from '../support/engine.ts'
@@ -65,6 +68,19 @@ describe.skipIf(engineIsMissing)('questions in SQL', { timeout: 120_000 }, () =>
     const statements = [...page.matchAll(/`(SELECT [^`]+)`/g)].map(([, statement = '']) => statement.replace('…', traceId(1)))
     expect(statements.length).toBe(5)
     for (const statement of statements) expect(await rows(statement), statement).not.toEqual([])
+  })
+
+  test('the command of docs/questions.md asks the embedded engine', () => {
+    const [, commands = ''] = /```sh\n(.*?)```/s.exec(fs.readFileSync(new URL('questions.md', docs), 'utf8')) ?? []
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'homeground-questions-'))
+    try {
+      fs.symlinkSync(engine.folder, path.join(folder, '.homeground'))
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', commands], { cwd: folder, encoding: 'utf8' })
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      expect(stdout).toMatch(/shop.*2025-12-01.*gpt-4o.*2\.5/)
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   test('otel_traces has the columns and types of the OpenTelemetry Collector’s ClickHouse exporter', async () => {
