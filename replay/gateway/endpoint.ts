@@ -3,6 +3,7 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import type { Arm } from '../run/types.ts'
 import type { ArmGate } from './arm-gate.ts'
 import { requestFailure } from './request-failure.ts'
+import { retryAfterMs as retryAfter, waitMs } from './retry-after.ts'
 
 export interface EndpointDeps {
   fetch: typeof globalThis.fetch
@@ -43,8 +44,6 @@ const defaults = {
 const attemptsAllowed = 5
 /** So long a request waits in all for an endpoint that says: not now. */
 const patienceMs = 10 * 60_000
-/** The longest single wait. */
-const longestWaitMs = 60_000
 
 /**
  * The vendor's own key goes to the vendor's own address (or the one that its variable names) only; an arm with a `url` names its key.
@@ -94,8 +93,7 @@ export async function post(
     signal?.throwIfAborted()
     const { answer, limited, retryAfterMs } = await once(endpoint, text, deps, { enter, signal, attempts })
     if (!isRetryable(answer.status)) return answer
-    const backOff = Math.min(longestWaitMs, 500 * 2 ** (attempts - 1) * (0.75 + deps.random() / 2))
-    const wait = retryAfterMs ?? backOff
+    const wait = waitMs(attempts, retryAfterMs, 500 * 2 ** (attempts - 1) * (0.75 + deps.random() / 2))
     if (limited) gate?.pauseUntil(deps.now() + wait)
     else counted += 1
     if (counted >= attemptsAllowed || waited + wait > patienceMs) return answer
@@ -144,14 +142,4 @@ async function once(
 
 function isRetryable(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500
-}
-
-function retryAfter(headers: Headers, now: number): number | undefined {
-  const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (ms >= 0) return Math.min(ms, longestWaitMs)
-  const after = headers.get('retry-after')
-  if (after === null) return undefined
-  const seconds = Number(after)
-  const wait = Number.isNaN(seconds) ? Date.parse(after) - now : seconds * 1_000
-  return wait >= 0 ? Math.min(wait, longestWaitMs) : undefined
 }

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { dialectOf, type Json, parseJson, type Usage } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { requestFailure } from '../../gateway/request-failure.ts'
+import { retryAfterMs, waitMs } from '../../gateway/retry-after.ts'
 
 export interface JudgeCall {
   model: string
@@ -32,8 +33,10 @@ export const systemJudgeDeps: JudgeDeps = {
 
 /** Tries of one call, the first included. Being told to wait (429) is none. */
 const mostTries = 4
-/** So long one call waits in all: a limit by the minute must not cost a score. */
+/** So long one call waits in all where the endpoint says when to come back: a limit by the minute must not cost a score. */
 const patienceMs = 120_000
+/** And where it does not say: it may be out of quota for good. */
+const blindPatienceMs = 30_000
 
 const responseSchema = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }), finish_reason: z.string().nullish() })).min(1),
@@ -52,9 +55,10 @@ export async function askJudge(call: JudgeCall, deps: JudgeDeps): Promise<{ text
   for (let attempt = 1; ; attempt++) {
     const answer = await once(url, key, call, deps)
     if (!('busy' in answer)) return answer
-    const wait = answer.retryAfterMs ?? Math.min(60_000, 250 * 4 ** (attempt - 1))
+    const wait = waitMs(attempt, answer.retryAfterMs, 250 * 4 ** (attempt - 1))
     if (!answer.limited) failed += 1
-    if (failed === mostTries || waited + wait > patienceMs) return { fault: `${answer.busy} (asked ${attempt} times)` }
+    const patience = answer.retryAfterMs === undefined ? blindPatienceMs : patienceMs
+    if (failed === mostTries || waited + wait > patience) return { fault: `${answer.busy} (asked ${attempt} times)` }
     waited += wait
     await deps.sleep(wait)
   }
@@ -80,7 +84,7 @@ async function once(url: string, key: string | undefined, call: JudgeCall, deps:
     if (response.status === 429 || response.status >= 500) {
       const said = (await response.text()).trim().slice(0, 200)
       const busy = `judge ${call.model}: HTTP ${response.status}${said === '' ? '' : ` ${said}`}`
-      return { busy, limited: response.status === 429, retryAfterMs: retryAfter(response.headers.get('retry-after')) }
+      return { busy, limited: response.status === 429, retryAfterMs: retryAfterMs(response.headers, Date.now()) }
     }
     if (!response.ok) return { fault: `judge ${call.model}: HTTP ${response.status} ${(await response.text()).slice(0, 200)}` }
     const text = await response.text()
@@ -102,10 +106,4 @@ async function once(url: string, key: string | undefined, call: JudgeCall, deps:
 /** Empty where the endpoint counts nothing. */
 function usageOf(body: Json): Usage {
   return dialectOf('openai.chat')?.readResponse(body)?.usage ?? {}
-}
-
-/** Seconds, as servers send it; at most a minute is waited. */
-function retryAfter(header: string | null): number | undefined {
-  const seconds = Number(header)
-  return header !== null && Number.isFinite(seconds) && seconds >= 0 ? Math.min(60_000, seconds * 1000) : undefined
 }

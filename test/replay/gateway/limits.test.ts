@@ -129,6 +129,16 @@ describe('an endpoint that limits its rate', () => {
     expect([total > 500_000, total <= 600_000, answers[0]?.status]).toEqual([true, true, 429])
   })
 
+  test('is given up too where it says to come back at once, for ever', async () => {
+    const time = clock()
+    let times = 0
+    // Ten minutes at a try a second, after four that were believed; without an end it would say `never`.
+    const policy = () => (++times > 5_000 ? says('never') : new Response('{}', { status: 429, headers: { 'retry-after': '0' } }))
+    const { openai } = await start(policy, {}, time)
+    await expect(ask(openai)).rejects.toMatchObject({ status: 429 })
+    expect(times).toBe(605)
+  })
+
   test('may ask to wait with 503 too; a broken one is tried five times', async () => {
     let busy = 0
     const waiting = await start(() => (++busy < 9 ? new Response('{}', { status: 503, headers: { 'retry-after': '1' } }) : says('up')))
