@@ -19,7 +19,7 @@ export function checkTool({ name, effect, execute }: { name: unknown; effect?: u
   if (effect === undefined || effect === null || effects.some((each) => each === effect)) return
   throw new HomegroundError(
     'invalid-argument',
-    `tool ${name}: \`effect\` is ${typeof effect === 'string' ? `'${effect}'` : `of type ${typeof effect}`}, none of ${effects.join(', ')}`,
+    `tool ${name}: \`effect\` is ${typeof effect === 'string' ? `'${effect}'` : `of type ${typeof effect}`}; it may be ${effects.join(', ')}`,
     {
       hint: 'Say what it does to the world: none computes, read looks, write changes. Left out it is unknown, which counts as write.',
     },

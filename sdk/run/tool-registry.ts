@@ -35,7 +35,7 @@ export interface MessagesToolDefinition {
   input_schema: { type: 'object'; [key: string]: unknown }
 }
 
-/** Definitions of the tools made so far, in the form of a dialect; `names` picks some. @throws HomegroundError invalid-argument for an unknown name */
+/** Definitions of the tools made so far, in the form of a dialect; `names` picks some. @throws HomegroundError invalid-argument for an unknown API or name */
 export interface ToolDefinitions {
   (api?: 'openai.chat', names?: readonly string[]): ChatToolDefinition[]
   (api: 'openai.responses', names?: readonly string[]): ResponsesToolDefinition[]
@@ -83,7 +83,10 @@ export class ToolRegistry {
       const picked = named(names)
       if (api === 'openai.responses') return picked.map(responsesDefinition)
       if (api === 'anthropic.messages') return picked.map(messagesDefinition)
-      return picked.map(chatDefinition)
+      if (api === undefined || api === 'openai.chat') return picked.map(chatDefinition)
+      throw new HomegroundError('invalid-argument', `there are no tool definitions for an API ${String(api)}`, {
+        hint: 'Ask for openai.chat, openai.responses or anthropic.messages.',
+      })
     }
     return definitions
   }

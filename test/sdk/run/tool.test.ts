@@ -128,7 +128,7 @@ describe('a tool that is a mistake', () => {
     [
       'misspells its effect',
       { name: 'look', execute, effect: 'reads' },
-      /^tool look: `effect` is 'reads', none of none, read, write, unknown$/,
+      /^tool look: `effect` is 'reads'; it may be none, read, write, unknown$/,
     ],
   ])('%s: is refused where it is made, also switched off', async (_, options, said) => {
     for (const enabled of [true, false]) {
@@ -157,5 +157,16 @@ describe('a tool that is a mistake', () => {
       expect.stringMatching(/^homeground: callTool\(\) serves profile by the last of several tools of that name\. .*call\(call\)$/),
     ])
     await hg.shutdown()
+  })
+})
+
+describe('the definitions of an API that is none', () => {
+  it('are refused, where those of chat completions would go to another vendor', () => {
+    const { hg } = recorded()
+    hg.tool({ name: 'look', parameters: {}, execute: () => 1 })
+    expect(() => Reflect.apply(hg.toolDefinitions, hg, ['anthropic'])).toThrow(
+      expect.objectContaining({ code: 'invalid-argument', hint: expect.stringContaining('anthropic.messages') }),
+    )
+    expect(Reflect.apply(hg.toolDefinitions, hg, [undefined])).toHaveLength(1)
   })
 })
