@@ -3,6 +3,7 @@ import type { RowKind, SpanRow } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { previews } from './previews.ts'
 import type { RowBinaryWriter } from './row-binary.ts'
+import { textMap } from './text-map.ts'
 import type { ReceivedSpanRow } from './types.ts'
 
 const kinds: Record<RowKind, number> = { other: 0, model: 1, tool: 2, io: 3, agent: 4 }
@@ -99,8 +100,8 @@ const spanSchema = z.object({
   user: z.string(),
   agent_name: z.string(),
   agent_version: z.string(),
-  tags: z.record(z.string(), z.string()),
-  variants: z.record(z.string(), z.string()),
+  tags: textMap,
+  variants: textMap,
   error_type: z.string(),
   error_message: z.string(),
   api: z.string(),
@@ -127,8 +128,8 @@ const spanSchema = z.object({
   task: z.string(),
   repeat: z.number(),
   flags: z.array(z.string()),
-  attributes: z.record(z.string(), z.string()),
-  resource: z.record(z.string(), z.string()),
+  attributes: textMap,
+  resource: textMap,
   bodies: z.array(z.string()),
 })
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Connection } from './connection.ts'
 import { traceConditions } from './episode-query.ts'
 import { episodeRoots } from './episode-roots.ts'
+import { textMap } from './text-map.ts'
 import { traceIdChunks } from './trace-id-chunks.ts'
 import type { EpisodeQuery, TraceSummary } from './types.ts'
 
@@ -62,7 +63,7 @@ const lightSchema = z.object({
   output_preview: z.string(),
   // Read where the query asks about them: each column costs a block a trace, and its parsing a row.
   user: z.string().optional(),
-  tags: z.record(z.string(), z.string()).optional(),
+  tags: textMap.optional(),
   response_model: z.string().optional(),
   tool_name: z.string().optional(),
   source: z.string().optional(),

@@ -68,6 +68,14 @@ describe.skipIf(engineIsMissing)('a store', { timeout: 120_000 }, () => {
     expect(await store.spans(full.project, [traceId(1)])).toEqual([full])
   })
 
+  test('gives a tag and an attribute back that are called as a member of every object is', async () => {
+    const tags: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
+    await store.insertSpans([spanRow({ project: 'names', traceId: traceId(4), tags, attributes: tags })])
+    const [row] = await store.spans('names', [traceId(4)])
+    expect([Object.entries(row?.tags ?? {}), Object.entries(row?.attributes ?? {})]).toEqual([Object.entries(tags), Object.entries(tags)])
+    expect(await store.traces({ project: 'names', tags })).toHaveLength(1)
+  })
+
   test('keeps what is absent absent, and what an empty row holds empty', async () => {
     const empty = spanRow({ traceId: traceId(2) })
     await store.insertSpans([empty])

@@ -1,7 +1,7 @@
 // What a message's value is: some rows of one trace as JSON, each with the moment it was received, its version. Reading a message again gives the same rows with
 // the same versions, so a batch that is inserted twice changes nothing.
 import { z } from 'zod'
-import type { ReceivedFeedbackRow, ReceivedSpanRow } from '../../../store/index.ts'
+import { type ReceivedFeedbackRow, type ReceivedSpanRow, textMap } from '../../../store/index.ts'
 import type { Outgoing } from './publisher.ts'
 
 export type Payload = { kind: 'spans'; rows: ReceivedSpanRow[] } | { kind: 'feedback'; rows: ReceivedFeedbackRow[] }
@@ -66,7 +66,6 @@ const integer = z
   .string()
   .regex(/^-?\d{1,19}$/, 'an integer as text')
   .transform(BigInt)
-const texts = z.record(z.string(), z.string())
 const count = z.number().exactOptional()
 
 const spanRow = z.object({
@@ -83,8 +82,8 @@ const spanRow = z.object({
   user: z.string(),
   agentName: z.string(),
   agentVersion: z.string(),
-  tags: texts,
-  variants: texts,
+  tags: textMap,
+  variants: textMap,
   errorType: z.string(),
   errorMessage: z.string(),
   api: z.string(),
@@ -118,8 +117,8 @@ const spanRow = z.object({
   task: z.string(),
   repeat: z.number(),
   flags: z.array(z.string()),
-  attributes: texts,
-  resource: texts,
+  attributes: textMap,
+  resource: textMap,
 })
 
 const feedbackRow = z.object({

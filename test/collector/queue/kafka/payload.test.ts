@@ -27,6 +27,22 @@ test('rows come back as they were, each with its own version', () => {
   })
 })
 
+test('a tag may be called as a member of every object is', () => {
+  const tags: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
+  const [value] = encodeRows('spans', [spanRow({ tags, attributes: tags })], 1_000_000, versions())
+  const [row] = decodePayload(value?.value ?? Buffer.alloc(0)).rows
+  expect(row !== undefined && 'tags' in row && [Object.entries(row.tags), Object.entries(row.attributes)]).toEqual([
+    [
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ],
+    [
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ],
+  ])
+})
+
 test('rows of a trace share values, in order, within the limit; a row over it has one to itself', () => {
   const rows = [1, 2, 3, 4, 5].map((n) =>
     spanRow({ traceId: traceId(n % 2), spanId: spanId(n), requestBody: 'x'.repeat(n === 4 ? 9_000 : 100) }),
@@ -57,6 +73,7 @@ test('says what is wrong with a value, and nothing of its content', () => {
     return 'read'
   }
   expect(reason('{')).toBe('the value is no JSON')
+  expect(reason(JSON.stringify({ format: 1, kind: 'spans', rows: [{ tags: { a: 1 } }] }))).toContain('the value holds no rows')
   expect(reason('{"format":2,"kind":"spans","rows":[]}')).toBe('the value has format 2, of a newer Homeground')
   expect(reason('{"format":1,"kind":"spans","rows":[{"receivedAt":"1","project":7,"secret":"SECRET"}]}')).toMatch(
     /^the value holds no rows: rows\.0\.project: /,
