@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
-import { type AuditReport, auditEnvironment } from '../replay/audit/index.ts'
+import { type AuditReport, auditEnvironment, type Finding } from '../replay/audit/index.ts'
 import { openEnvironment } from '../replay/environment/open.ts'
 import { openRun } from '../replay/run/open-run.ts'
 import { runFolder } from './run-folder-option.ts'
@@ -49,17 +49,12 @@ function auditText(report: AuditReport): string {
     description,
   ])
   const holes = holesOf(report)
-  const findings = report.findings.map(
-    ({ severity, kind, where, sentence, hint, tasks }) =>
-      `${severity} (${kind}, ${inert(where)}): ${inert(sentence)}\n  hint: ${hint}\n${
-        tasks.length > 0
-          ? `  for example: ${tasks
-              .slice(0, 3)
-              .map((id) => inert(id))
-              .join(', ')}\n`
-          : ''
-      }`,
-  )
+  // What several in a row have in common is said once, under the last.
+  const findings = report.findings.map((finding, at) => {
+    const next = report.findings[at + 1]
+    const rest = next !== undefined && restOf(next) === restOf(finding) ? '' : restOf(finding)
+    return `${finding.severity} (${finding.kind}, ${inert(finding.where)}): ${inert(finding.sentence)}\n${rest}`
+  })
   return [
     table(['policy', 'score', 'it'], rows),
     findings.join(''),
@@ -67,4 +62,9 @@ function auditText(report: AuditReport): string {
   ]
     .filter((part) => part !== '')
     .join('\n')
+}
+
+function restOf({ hint, tasks }: Finding): string {
+  const examples = tasks.slice(0, 3).map((id) => inert(id))
+  return `  hint: ${hint}\n${examples.length > 0 ? `  for example: ${examples.join(', ')}\n` : ''}`
 }

@@ -40,3 +40,14 @@ test('runs of it say which tasks nobody solves and which everybody, and are no h
   expect(stdout).toContain('12 of 12 tasks scored 0 in every one of their tries (4 or more): nobody solves them.')
   expect(note('air')).toEqual({ format: 1, hash: hashOf('air'), clean: true, holes: 0 })
 })
+
+test('what several findings in a row have in common is said once', { timeout: 60_000 }, async () => {
+  fs.writeFileSync(path.join(folder, 'short.jsonl'), `${airlineEpisodes(6).map(formatEpisodeLine).join('\n')}\n`)
+  fs.writeFileSync(path.join(folder, 'steps.json'), JSON.stringify({ criteria: [{ name: 'steps', weight: 1, type: 'steps', max: 99 }] }))
+  const homeground = (...args: string[]) => homegroundCommand(args, {}, { cwd: folder })
+  await homeground('env', 'build', 'short', '--episodes', 'short.jsonl', '--harness', 'loop', '--rubric', 'steps.json')
+  const { code, stdout } = await homeground('env', 'audit', 'short')
+  expect([code, stdout.match(/^hole \(policy-scores/gm)?.length]).toEqual([1, 8])
+  expect(stdout.match(/^ {2}hint: add a criterion that it fails/gm)).toHaveLength(1)
+  expect(stdout.match(/^ {2}for example: /gm)).toHaveLength(1)
+})
