@@ -1,4 +1,5 @@
 // homeground(): one object that a product keeps; records its model calls, tools and agents, and lets a replay take hold of them.
+import { globalFetch } from './capture/global-fetch.ts'
 import { type Fetch, isRecording, recordingFetch, unrecorded } from './capture/recording-fetch.ts'
 import { wrapClient } from './capture/wrap-client.ts'
 import { ExporterSink } from './export/exporter-sink.ts'
@@ -119,14 +120,16 @@ class Recording {
         this.spool.keep()
       },
     })
-    // Read on each call: a test or an instrumentation may have set the global since.
-    const live: Fetch = (...given) => Reflect.apply(unrecorded(globalThis.fetch), undefined, given)
     let recording: Fetch | undefined
     return {
       enabled: true,
       wrap: (client) => wrapClient(client, recorder, settings.maxBodyBytes),
       get fetch() {
-        recording ??= recordingFetch(live, recorder, { every: false, maxBodyBytes: settings.maxBodyBytes })
+        recording ??= recordingFetch(globalFetch(), recorder, {
+          every: false,
+          maxBodyBytes: settings.maxBodyBytes,
+          target: () => unrecorded(globalThis.fetch),
+        })
         return recording
       },
       agent: (name, fn, options = {}) => recordAgent(recorder, name, fn, options),

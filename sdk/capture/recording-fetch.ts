@@ -28,17 +28,22 @@ export function unrecorded(value: Fetch): Fetch {
   return inner ?? value
 }
 
+/** The global fetch when the SDK was loaded: it calls none that records. */
+const loaded = unrecorded(globalThis.fetch)
+
 export interface RecordingFetchOptions {
   /** Record all POSTs (a vendor's client), not only known model endpoints (the global fetch). */
   every: boolean
   maxBodyBytes: number
+  /** What is called in the end, where that may be another one each time. @default the fetch underneath */
+  target?: () => Fetch
 }
 
 export function recordingFetch(inner: Fetch, recorder: Recorder, options: RecordingFetchOptions): Fetch {
   runStorage.recordingFetches = (runStorage.recordingFetches ?? 0) + 1
-  const ownFetch = options.every && inner !== unrecorded(globalThis.fetch)
+  const { target } = options
   // A fetch of the product's own may call another one that records. Without need no frame is run: before Node 24 the first one slows every promise there is.
-  const mayNest = (): boolean => ownFetch && (runStorage.recordingFetches ?? 0) > 1
+  const mayNest = (): boolean => (target === undefined ? inner !== loaded && (runStorage.recordingFetches ?? 0) > 1 : target() !== loaded)
   function fetch(this: unknown, ...given: Parameters<Fetch>): Promise<Response> {
     const [input, init] = given
     const pass = (): Promise<Response> => Reflect.apply(inner, this, given)

@@ -29,6 +29,8 @@ export interface Frame {
   readonly replay?: Replay
   /** The body that a recording fetch is handing to a fetch of the product's own: sent on by another recording one, it is the same call. */
   readonly sending?: string
+  /** Which fetch of ours asked the global one of the moment: that may call ours in turn. */
+  readonly asking?: { readonly by: typeof globalThis.fetch; readonly fetch: typeof globalThis.fetch }
   /** With `provider: 'host'`: the host's span that stands for `spanId`. */
   readonly hostSpan?: StartedHostSpan
 }
