@@ -1,7 +1,7 @@
 // Sees the chunks of a stream as its readers read them. No byte passes through our hands: the stream's own readers are hooked, and what they give comes through
 // us, so that an error which the caller forgets is still one that nobody handles. Streams and readers get a prototype between themselves and their own, made
 // once: hooking each member of each of them costs more than all that is then done with a chunk.
-import { isErrored } from 'node:stream'
+import { nodeStream } from '../run/late-modules.ts'
 import { keepsStream, mayRelay, relay } from './relay-stream.ts'
 
 /** Told what the caller has read. Calls after the first `end` are nothing. */
@@ -101,7 +101,7 @@ class Branch {
 
   readonly failed = (error: unknown): never => {
     // A reader that was let go of fails its reads; the stream goes on, and another reader may.
-    if (Reflect.apply(isErrored, undefined, [this.stream])) this.all.end({ error })
+    if (Reflect.apply(nodeStream().isErrored, undefined, [this.stream])) this.all.end({ error })
     throw error
   }
 

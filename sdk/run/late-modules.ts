@@ -2,6 +2,7 @@
 // since `getBuiltinModule` goes over all exports of a module each time.
 
 let crypto: typeof import('node:crypto') | undefined
+let stream: typeof import('node:stream') | undefined
 let workers: typeof import('node:worker_threads') | undefined
 let zlib: typeof import('node:zlib') | undefined
 
@@ -9,6 +10,12 @@ let zlib: typeof import('node:zlib') | undefined
 export function nodeCrypto(): typeof import('node:crypto') {
   crypto ??= process.getBuiltinModule('node:crypto')
   return crypto
+}
+
+/** `node:stream`. */
+export function nodeStream(): typeof import('node:stream') {
+  stream ??= process.getBuiltinModule('node:stream')
+  return stream
 }
 
 /** `node:worker_threads`. */
