@@ -57,8 +57,18 @@ def torn(folder: Path) -> str | None:
     return None
 
 
-# What a run writes or replaces.
-RESULTS = {"adapter", "model", "metrics.jsonl", "model.json", "README.md", "report.html", "result.json"}
+# What a run writes or replaces, and what makes a folder a model's.
+RESULTS = {
+    "adapter",
+    "model",
+    "metrics.jsonl",
+    "model.json",
+    "README.md",
+    "report.html",
+    "result.json",
+    "config.json",
+    "adapter_config.json",
+}
 
 
 def claim_output(settings: Settings) -> bool:

@@ -111,6 +111,11 @@ def test_an_output_folder_with_somebody_elses_files_is_refused(tmp_path, tiny, w
         run(file, events)
     assert (refused.value.code, "with README.md of something else" in str(refused.value)) == ("run-mismatch", True)
     (tmp_path / "out" / "README.md").unlink()
+    shutil.copy(Path(tiny) / "config.json", tmp_path / "out")
+    with pytest.raises(Refused) as refused:
+        run(file, events)
+    assert "with config.json of something else" in str(refused.value)
+    (tmp_path / "out" / "config.json").unlink()
     run(file, events)
     (tmp_path / "out" / "started.json").write_text("[", "utf-8")
     with pytest.raises(Refused) as refused:
