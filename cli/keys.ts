@@ -48,9 +48,9 @@ export function register(program: Command): void {
     .description('takes a key back; running collectors know within a second')
     .argument('<id>', 'as keys list prints it')
     .addOption(folderOption())
-    .action((id: string, options: { folder?: string }) => {
+    .action((id: string, options: { folder?: string }, command: Command) => {
       revokeKey(fileOf(options), id)
-      process.stdout.write(`${inert(id)} is revoked\n`)
+      process.stdout.write(wantsJson(command) ? `${JSON.stringify({ id, revoked: true })}\n` : `${inert(id)} is revoked\n`)
     })
 }
 

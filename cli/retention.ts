@@ -31,10 +31,12 @@ export function register(program: Command): void {
     .argument('<project>', 'its name', projectOf)
     .argument('<days>', 'a whole number of 1 or more', daysOf)
     .addOption(folderOption())
-    .action((project: string, days: number, options: { folder?: string }) =>
+    .action((project: string, days: number, options: { folder?: string }, command: Command) =>
       withStore(options, async (store) => {
         await store.setRetention(project, days)
-        process.stdout.write(`${inert(project)}: rows are kept for ${days} days\n`)
+        process.stdout.write(
+          wantsJson(command) ? `${JSON.stringify({ project, days })}\n` : `${inert(project)}: rows are kept for ${days} days\n`,
+        )
       }),
     )
   retention
@@ -42,10 +44,10 @@ export function register(program: Command): void {
     .description('rows stay')
     .argument('<project>')
     .addOption(folderOption())
-    .action((project: string, options: { folder?: string }) =>
+    .action((project: string, options: { folder?: string }, command: Command) =>
       withStore(options, async (store) => {
         await store.setRetention(project, undefined)
-        process.stdout.write(`${inert(project)}: rows stay\n`)
+        process.stdout.write(wantsJson(command) ? `${JSON.stringify({ project, days: null })}\n` : `${inert(project)}: rows stay\n`)
       }),
     )
 }

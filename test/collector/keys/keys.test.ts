@@ -254,7 +254,8 @@ test('homeground keys creates, lists and revokes', async () => {
   const list = await homegroundCommand(['keys', 'list', '--folder', folder])
   expect(list.stdout).toContain('checkout')
   expect(list.stdout).not.toContain(key?.hash ?? 'none')
-  expect((await homegroundCommand(['keys', 'revoke', key?.id ?? '', '--folder', folder])).code).toBe(0)
+  const revoked = await homegroundCommand(['keys', 'revoke', key?.id ?? '', '--folder', folder, '--json'])
+  expect([revoked.code, JSON.parse(revoked.stdout)]).toEqual([0, { id: key?.id, revoked: true }])
   expect((await homegroundCommand(['keys', 'create', 'x', '--project', 'p', '--rights', 'own', '--folder', folder])).code).toBe(2)
 }, 240_000)
 
