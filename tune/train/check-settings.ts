@@ -15,10 +15,15 @@ export async function checkSettings(settings: TrainSettings, options: { python: 
       python: options.python,
       given: ['check', file],
       log: path.join(folder, 'log.txt'),
-      variables: options.processes === undefined ? {} : { WORLD_SIZE: String(options.processes) },
+      variables: options.processes === undefined ? {} : launched(options.processes),
       onEvent: () => {},
     }).ended
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What `accelerate launch` tells the processes that it starts. */
+function launched(processes: number): { WORLD_SIZE: string; LOCAL_WORLD_SIZE: string } {
+  return { WORLD_SIZE: String(processes), LOCAL_WORLD_SIZE: String(processes) }
 }

@@ -161,7 +161,8 @@ def check(settings: Settings, faults: FaultList) -> None:
 
 def check_processes(faults: FaultList) -> None:
     """Two on one device, or on a CPU, would each take their half of the memory and be slower than one."""
-    here, gpus = int(os.environ.get("LOCAL_WORLD_SIZE", world_size())), gpus_in_sight()
+    # Not WORLD_SIZE: of several machines, or where a scheduler shows each process a GPU of its own, that is no number of this one.
+    here, gpus = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), gpus_in_sight()
     if here > 1 and gpus is not None and here > gpus:
         found = f"{here} processes, and {gpus or 'no'} NVIDIA device{'s' if gpus > 1 else ''} on this machine"
         faults.add("--gpus", "one process for each GPU", found, f"give --gpus {gpus}" if gpus > 1 else "leave it out")

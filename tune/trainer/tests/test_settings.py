@@ -129,7 +129,8 @@ def test_more_processes_than_gpus_are_refused(tmp_path, monkeypatch, visible, fo
     """They were started all the same, shared one device or the CPU, and said nothing of it."""
     monkeypatch.setattr(Path, "glob", lambda *_: iter([Path("/dev/nvidia0"), Path("/dev/nvidia1")]))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     file = write_settings(tmp_path, recipe="sft", model={"base": "org/model"}, data={"train": [__file__]}, output="out")
     if found is None:
         read_settings(file)
