@@ -43,6 +43,7 @@ export class SpoolQueue implements PieceQueue {
   private sizes: number[] = []
   /** Where spans wait when the disk cannot be used. */
   private memory: MemoryQueue | undefined
+  private batchInMemory = false
 
   constructor(origin: Origin, options: SpoolOptions) {
     this.folder = options.folder
@@ -71,6 +72,7 @@ export class SpoolQueue implements PieceQueue {
   async peek(maxBytes: number, maxCount: number): Promise<Batch | undefined> {
     await this.opened
     await this.write()
+    this.batchInMemory = this.memory !== undefined
     if (this.memory !== undefined) return await this.memory.peek(maxBytes, maxCount)
     for (;;) {
       const [first] = this.segments
@@ -90,6 +92,8 @@ export class SpoolQueue implements PieceQueue {
 
   async done(count: number): Promise<void> {
     if (this.memory !== undefined) {
+      // The disk failed while a batch of it was sent, which the next process sends again; these are other spans.
+      if (!this.batchInMemory) return
       await this.memory.done(count)
       this.inMemory(this.memory, true)
       return
@@ -230,6 +234,11 @@ export class SpoolQueue implements PieceQueue {
     warnHost(this, `the spool at ${this.folder} cannot be used (${reason}); spans wait in memory, and are lost with the process`)
     this.memory = new MemoryQueue(this.origin, Math.min(this.maxBytes, memoryBytes))
     for (const piece of this.unwritten.splice(0)) this.memory.add(piece)
+    // What is on the disk waits there, for the next one that can use it.
+    for (const segment of this.segments.splice(0)) {
+      segment.close().catch(() => undefined)
+      releaseSpoolFile(segment.path)
+    }
     this.inMemory(this.memory, true)
   }
 

@@ -37,7 +37,7 @@ export class SpoolSegment {
     const head = headOf(origin)
     const file = await fs.open(path, 'wx+', 0o600)
     try {
-      await file.write(head, 0, head.byteLength, 0)
+      await writeAll(file, head, 0)
     } catch (error) {
       await file.close()
       throw error
@@ -84,10 +84,10 @@ export class SpoolSegment {
     return !existsSync(this.path)
   }
 
-  /** In one write: what the system has taken survives the end of this process. */
+  /** What the system has taken survives the end of this process. */
   async append(pieces: readonly Buffer[]): Promise<void> {
     const bytes = recordsOf(pieces)
-    await this.file.write(bytes, 0, bytes.byteLength, this.end)
+    await writeAll(this.file, bytes, this.end)
     this.end += bytes.byteLength
   }
 
@@ -183,6 +183,11 @@ function originOf(text: string): Origin | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A disk that is almost full takes a part, and says so in the number alone. */
+async function writeAll(file: fs.FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) at += (await file.write(bytes, at, bytes.byteLength - at, position + at)).bytesWritten
 }
 
 function headOf(origin: Origin): Buffer {

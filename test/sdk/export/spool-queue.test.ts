@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { SpoolQueue } from '../../../sdk/export/spool-queue.ts'
+import { fill, smallDisk, unmount } from '../../support/small-disk.ts'
+import { until } from '../../support/until.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -132,6 +134,32 @@ describe('SpoolQueue', () => {
     await queue.done(1)
     expect(queue).toMatchObject({ count: 1, bytes: 2, onDisk: false })
     await queue.close()
+  })
+
+  it('whose disk is full while a batch is sent keeps the next spans in memory, and what is on the disk for the next one', async () => {
+    const disk = smallDisk(1)
+    if (disk === undefined) return
+    onTestFinished(() => unmount(disk))
+    const folder = path.join(disk, 'spool')
+    const queue = new SpoolQueue(origin, { folder })
+    queue.add(Buffer.from('on disk'))
+    expect(texts((await queue.peek(100, 100))?.pieces)).toEqual(['on disk'])
+    const filler = fill(disk)
+    for (const name of ['a', 'b']) queue.add(Buffer.alloc(100_000, name))
+    await until(
+      () => !queue.onDisk,
+      () => 'the disk still takes spans',
+    )
+    // The batch from before has arrived.
+    await queue.done(1)
+    expect(queue.count).toBe(2)
+    expect((await queue.peek(1_000_000, 100))?.pieces.map((piece) => piece.toString('utf8', 0, 1))).toEqual(['a', 'b'])
+    await queue.done(2)
+    expect(await queue.close()).toBe(0)
+    fs.rmSync(filler)
+    const next = new SpoolQueue(origin, { folder })
+    expect(texts((await next.peek(100, 100))?.pieces)).toEqual(['on disk'])
+    await next.close()
   })
 
   it('says to everybody that the disk keeps nothing', async () => {
