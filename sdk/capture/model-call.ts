@@ -214,15 +214,17 @@ export class ModelCall implements BodyWatcher, ModelTurn {
 
   private readSoFar(): Answer {
     const ended = this.how === 'done'
-    const raw = this.wholeText ?? (this.binary ? '' : this.collector.text())
+    const raw = (this.wholeText ?? (this.binary ? '' : this.collector.text())).replace(/^\ufeff/, '')
     if (raw === '' && !this.binary) return { whole: ended && !this.stream }
-    const assemble = this.stream && this.request.endpoint.api !== undefined ? assemblers[this.request.endpoint.api] : undefined
+    // Gateways send a stream as plain text, or as nothing; the vendors' clients read it all the same.
+    const stream = this.stream || /^(?:event|data):/.test(raw)
+    const assemble = stream && this.request.endpoint.api !== undefined ? assemblers[this.request.endpoint.api] : undefined
     if (assemble === undefined && this.binary) {
       this.untold = 'application/vnd.amazon.eventstream'
       return { whole: ended }
     }
     if (assemble === undefined) {
-      const body = this.stream ? undefined : asObject(parseJson(raw))
+      const body = stream ? undefined : asObject(parseJson(raw))
       // Of a known dialect an answer is an object, or it is not whole.
       const whole = ended && (body !== undefined || this.request.endpoint.api === undefined)
       // Gateways tell errors under a good status, and so does a Responses answer that failed.

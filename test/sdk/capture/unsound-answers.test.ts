@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest'
 const paths = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses', unknown: '/v1/moderations' }
 
 /** What is recorded of an answer with status 200. */
-async function recorded(path: keyof typeof paths, type: string, body: string) {
+async function recorded(path: keyof typeof paths, type: string, body: string, read = (response: Response) => response.text()) {
   const exporter = new MemoryExporter()
   const hg = homeground({ project: 'test', exporter })
   const client = hg.wrap({
     fetch: async (_url: string, _init: RequestInit) => new Response(body, { headers: { 'content-type': type } }),
   })
   const response = await client.fetch(`http://model.test${paths[path]}`, { method: 'POST', body: '{"model":"m"}' })
-  expect(await response.text()).toBe(await new Response(body).text())
+  expect(await read(response)).toBe(await read(new Response(body)))
   await hg.shutdown()
   const attributes = exporter.spans[0]?.attributes ?? {}
   const answer: unknown = attributes['homeground.response.body']
@@ -32,6 +32,17 @@ describe('an answer that says 200', () => {
   it('with a byte order mark before its first event is recorded whole', async () => {
     const { partial, body } = await recorded('chat', 'text/event-stream', `\ufeff${events(delta('one '), delta('two'), stop, '[DONE]')}`)
     expect({ partial, content: JSON.parse(body ?? '').choices[0].message.content }).toEqual({ partial: false, content: 'one two' })
+  })
+
+  it.each(['text/plain', 'application/json', ''])('and sends events as %s is put together as a stream', async (type) => {
+    const { partial, body } = await recorded('chat', type, events(delta('one '), delta('two'), stop, '[DONE]'))
+    expect({ partial, content: JSON.parse(body ?? '').choices[0].message.content }).toEqual({ partial: false, content: 'one two' })
+  })
+
+  it('with a byte order mark before its JSON is recorded whole, without it', async () => {
+    const body = '{"id":"a","choices":[]}'
+    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer()).toString()
+    expect(await recorded('chat', 'application/json', `\ufeff${body}`, bytes)).toMatchObject({ partial: false, body })
   })
 
   it.each<[string, keyof typeof paths, string]>([
