@@ -119,14 +119,16 @@ def encode_text(row: Row, tokenizer, faults: FaultList) -> Encoded | None:
 
 def split_turns(messages, tools, first: int, tokenizer, place: str, faults: FaultList) -> list[tuple[str, bool]] | None:
     """The rendered text in pieces, each with whether it is trained. None (and a fault) where the template cannot be trained on."""
-    whole = render(tokenizer, messages, tools)
+    # Once for the row: each of its turns is rendered with all that was said before.
+    messages, tools = mark(tokenizer, messages), mark(tokenizer, wrap_tools(tools))
+    whole = render_marked(tokenizer, messages, tools)
     pieces: list[tuple[str, bool]] = []
     done = 0
     for index, message in enumerate(messages):
         if message["role"] != "assistant" or index < first or message.get("weight") == 0:
             continue
-        prompt = render(tokenizer, messages[:index], tools, generate=True)
-        so_far = render(tokenizer, messages[: index + 1], tools)
+        prompt = render_marked(tokenizer, messages[:index], tools, generate=True)
+        so_far = render_marked(tokenizer, messages[: index + 1], tools)
         if not so_far.startswith(prompt) or not whole.startswith(so_far):
             faults.add(
                 f"{place} message {index}",
@@ -189,7 +191,11 @@ def encode_tokens(row: Row, tokenizer, faults: FaultList) -> Encoded | None:
 
 def render(tokenizer, messages: list[dict], tools: list | None, *, generate: bool = False) -> str:
     """With marks where what was given spells a control token: for `token_ids`, or for people after `unmark`."""
-    messages, tools = mark(tokenizer, messages), mark(tokenizer, wrap_tools(tools))
+    return render_marked(tokenizer, mark(tokenizer, messages), mark(tokenizer, wrap_tools(tools)), generate=generate)
+
+
+def render_marked(tokenizer, messages: list[dict], tools: list | None, *, generate: bool = False) -> str:
+    """Raises CannotRender."""
     try:
         return tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=generate)
     except Exception as error:  # templates raise whatever they like
