@@ -223,7 +223,7 @@ class Recording {
 
   private makeSink(resource: Attributes, scope: { name: string; version: string }): SpanSink {
     const { settings, stats } = this
-    if (settings.exporter !== undefined) return new ExporterSink(settings.exporter, stats, 100_000)
+    if (settings.exporter !== undefined) return new ExporterSink(settings.exporter, stats, settings.maxQueueBytes)
     const sender = new OtlpSender({
       endpoint: settings.endpoint,
       apiKey: settings.apiKey,

@@ -38,7 +38,7 @@ export interface HomegroundOptions {
   sample?: number
   /** Values for a share of the sessions, by variant. @default none */
   variants?: Readonly<Record<string, Canary>>
-  /** Bytes of spans that may wait for the collector, and again of bodies that are being read; beyond it new spans are dropped, bodies cut. @default 64 MiB */
+  /** Bytes of spans that may wait for the collector or the exporter, and again of bodies that are being read; beyond it new spans are dropped, bodies cut. @default 64 MiB */
   maxQueueBytes?: number
   /** Bytes of one request's or answer's body that are recorded: both together must fit what the collector takes at once. @default 15 MiB */
   maxBodyBytes?: number

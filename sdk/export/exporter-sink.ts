@@ -8,36 +8,41 @@ import type { Exporter, FeedbackRecord } from './types.ts'
 import { withTimeout } from './with-timeout.ts'
 
 const batchSize = 512
+/** Spans without content are small, not nothing. */
+const maxSpans = 100_000
 
 export class ExporterSink implements SpanSink {
   private readonly exporter: Exporter
   private readonly stats: Stats
-  private readonly maxSpans: number
+  private readonly maxBytes: number
   private queue: SpanRecord[] = []
+  /** Of the queue, and of the batch that the exporter has and has not done with. */
+  private heldBytes = 0
   private feedback: FeedbackRecord[] = []
   private running: Promise<void> | undefined
   private closed = false
   private warned = false
 
-  /** `maxSpans` bounds the queue: user exporters get records, whose size is not known. */
-  constructor(exporter: Exporter, stats: Stats, maxSpans: number) {
+  /** `maxBytes` bounds what an exporter that never ends can make us hold. */
+  constructor(exporter: Exporter, stats: Stats, maxBytes: number) {
     this.exporter = exporter
     this.stats = stats
-    this.maxSpans = maxSpans
+    this.maxBytes = maxBytes
   }
 
   add(span: SpanRecord): void {
-    if (this.closed || this.queue.length >= this.maxSpans) {
+    const bytes = sizeOf(span)
+    if (this.closed || this.queue.length >= maxSpans || this.heldBytes + bytes > this.maxBytes) {
       this.stats.dropped += 1
       return
     }
     this.queue.push(span)
-    this.stats.queuedSpans = this.queue.length
+    this.hold(1, bytes)
     void this.run()
   }
 
   addFeedback(feedback: FeedbackRecord): void {
-    if (this.closed || this.feedback.length >= this.maxSpans) this.stats.droppedFeedback += 1
+    if (this.closed || this.feedback.length >= maxSpans) this.stats.droppedFeedback += 1
     else this.feedback.push(feedback)
     this.stats.queuedFeedback = this.feedback.length
     void this.run()
@@ -56,6 +61,9 @@ export class ExporterSink implements SpanSink {
   async shutdown(timeoutMs: number): Promise<void> {
     await this.flush(timeoutMs)
     this.closed = true
+    const left = this.queue.splice(0)
+    this.hold(-left.length, -totalOf(left))
+    this.stats.dropped += left.length
     await withTimeout(timeoutMs, () => this.call(() => this.exporter.shutdown?.(), 0))
   }
 
@@ -70,8 +78,10 @@ export class ExporterSink implements SpanSink {
     await new Promise<void>((resolve) => setImmediate(resolve))
     while (this.queue.length > 0) {
       const batch = this.queue.splice(0, batchSize)
-      this.stats.queuedSpans = this.queue.length
-      if (await this.call(() => this.exporter.export(batch), batch.length)) this.stats.exported += batch.length
+      const { length } = batch
+      const bytes = totalOf(batch)
+      if (await this.call(() => this.exporter.export(batch), length)) this.stats.exported += length
+      this.hold(-length, -bytes)
     }
     if (this.feedback.length === 0) return
     const batch = this.feedback.splice(0)
@@ -80,6 +90,12 @@ export class ExporterSink implements SpanSink {
     const taken = exporter.exportFeedback !== undefined && (await this.call(() => exporter.exportFeedback?.(batch), 0))
     if (taken) stats.exportedFeedback += batch.length
     else stats.droppedFeedback += batch.length
+  }
+
+  private hold(spans: number, bytes: number): void {
+    this.heldBytes += bytes
+    this.stats.queuedSpans += spans
+    this.stats.queuedBytes = this.heldBytes
   }
 
   private async call(work: () => unknown, spans: number): Promise<boolean> {
@@ -95,4 +111,13 @@ export class ExporterSink implements SpanSink {
       return false
     }
   }
+}
+
+function totalOf(spans: readonly SpanRecord[]): number {
+  return spans.reduce((sum, span) => sum + sizeOf(span), 0)
+}
+
+/** About: its texts are nearly all of it. */
+function sizeOf({ attributes }: SpanRecord): number {
+  return Object.values(attributes).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 200)
 }
