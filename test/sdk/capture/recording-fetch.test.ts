@@ -64,8 +64,8 @@ describe('a recording fetch under another', () => {
 describe('bodies that are held until they are put together', () => {
   it('count against one bound: what is beyond it is cut, and room comes back', async () => {
     const exporter = new MemoryExporter()
-    const hg = homeground({ project: 'test', exporter, maxQueueBytes: 1000 })
-    const answer = `{"id":"${'x'.repeat(600)}"}`
+    const hg = homeground({ project: 'test', exporter, maxQueueBytes: 5000 })
+    const answer = `{"text":"${'x'.repeat(3000)}"}`
     const client = hg.wrap({ fetch: async (_url: string, _init: RequestInit) => new Response(answer) })
     const read = async () => (await client.fetch(url, post('{"model":"m"}'))).text()
     expect(await Promise.all([read(), read()])).toEqual([answer, answer])
