@@ -14,6 +14,7 @@ import { assembleOpenAiResponses } from '../trace/dialects/openai-responses-stre
 import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
 import { toldError } from '../trace/dialects/told-error.ts'
 import type { Json } from '../trace/episode.ts'
+import { isError } from '../trace/is-error.ts'
 import { asObject, asText, parseJson } from '../trace/json.ts'
 import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
 import { boundedBody } from './bounded-body.ts'
@@ -199,7 +200,7 @@ export class ModelCall implements BodyWatcher, ModelTurn {
       }
     } else if (event !== undefined) span.error = event
     else if (typeof how === 'object') {
-      const { name, message } = how.error instanceof Error ? how.error : { name: 'Error', message: String(how.error) }
+      const { name, message } = isError(how.error) ? how.error : { name: 'Error', message: String(how.error) }
       // A caller that breaks off a body it has begun to read has left; nothing failed.
       if (name === 'AbortError' && this.status !== undefined) span.attributes[homeground.partial] = true
       else span.error = { type: name, message }

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers'
 import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
+import { isError } from '../trace/is-error.ts'
 import type { SpanRecord } from '../trace/span.ts'
 import type { SpanSink } from './sink.ts'
 import type { Exporter, FeedbackRecord } from './types.ts'
@@ -106,7 +107,7 @@ export class ExporterSink implements SpanSink {
       this.stats.exportErrors += 1
       this.stats.dropped += spans
       if (!this.warned)
-        diag.warn(`homeground: the exporter failed; ${spans} spans are lost: ${error instanceof Error ? error.message : String(error)}`)
+        diag.warn(`homeground: the exporter failed; ${spans} spans are lost: ${isError(error) ? error.message : String(error)}`)
       this.warned = true
       return false
     }

@@ -2,6 +2,7 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 import { diag, untraced } from '../run/host-telemetry.ts'
 import { nodeZlib } from '../run/late-modules.ts'
+import { isError } from '../trace/is-error.ts'
 
 export interface OtlpSenderOptions {
   /** Base URL of the collector, without a path. */
@@ -92,7 +93,7 @@ export class OtlpSender {
         divisible: response.status === 400 || response.status === 413 || response.status === 422,
       }
     } catch (error) {
-      return this.later(error instanceof Error ? (causeOf(error) ?? error.message) : String(error), null, false)
+      return this.later(isError(error) ? (causeOf(error) ?? error.message) : String(error), null, false)
     } finally {
       clearTimeout(timer)
       this.underWay.delete(request)
@@ -137,7 +138,7 @@ function gzipped(body: Buffer): Promise<Buffer> {
 }
 
 function causeOf(error: Error): string | undefined {
-  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : undefined
+  return isError(error.cause) && error.cause.message !== '' ? error.cause.message : undefined
 }
 
 /** Seconds or a date; at most five minutes. */

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { nodeCrypto } from '../run/late-modules.ts'
+import { isError } from '../trace/is-error.ts'
 
 /** Files of this process: a later one may have the same pid (in a container always). */
 const own = new Set<string>()
@@ -50,6 +51,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return isError(error) && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -1,6 +1,8 @@
 // Turns whatever a product passes around (cycles, BigInt, buffers, errors, maps, hostile getters, gigabytes) into JSON: within bounds to record it, whole where
 // the product or its model gets it. Never throws.
+import { types } from 'node:util'
 import type { Json } from '../trace/episode.ts'
+import { isError } from '../trace/is-error.ts'
 import { nodeCrypto } from './late-modules.ts'
 
 interface Limits {
@@ -131,16 +133,16 @@ class Snapshot {
 
   private entered(value: object, depth: number, key: string | number, converted: boolean): Json | undefined {
     if (ArrayBuffer.isView(value)) return this.blob(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
-    if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return this.blob(new Uint8Array(value))
+    if (types.isAnyArrayBuffer(value)) return this.blob(new Uint8Array(value))
     if (!converted && 'toJSON' in value && typeof value.toJSON === 'function') {
       const given: unknown = value.toJSON(String(key))
       if (given !== value) return this.of(given, depth + 1, key, true)
     }
     if (Array.isArray(value)) return this.list(value, depth)
-    if (value instanceof Error) return this.record([['name', value.name], ['message', value.message], ...Object.entries(value)], depth)
-    if (value instanceof Map) return this.map(value, depth)
-    if (value instanceof Set) return this.list([...value], depth)
-    if (value instanceof RegExp) return this.text(String(value))
+    if (isError(value)) return this.record([['name', value.name], ['message', value.message], ...Object.entries(value)], depth)
+    if (types.isMap(value)) return this.map(value, depth)
+    if (types.isSet(value)) return this.list([...value], depth)
+    if (types.isRegExp(value)) return this.text(String(value))
     if (value instanceof Number || value instanceof String || value instanceof Boolean) return this.of(value.valueOf(), depth, key)
     return this.record(Object.keys(value), depth, value)
   }
@@ -203,7 +205,7 @@ class Snapshot {
 /** The product's getters throw anything, proxies that cannot be looked at too. */
 function unreadable(error: unknown): string {
   try {
-    return `[unreadable: ${error instanceof Error ? error.name : typeof error}]`
+    return `[unreadable: ${isError(error) ? error.name : typeof error}]`
   } catch {
     return '[unreadable]'
   }

@@ -2,6 +2,7 @@
 import type { Episode, Message, ModelCall, Step, ToolDefinition } from './episode.ts'
 import { type EpisodeLine, episodeLineSchema } from './episode-schema.ts'
 import { HomegroundError } from './error.ts'
+import { isError } from './is-error.ts'
 import { sameJson } from './json.ts'
 import { parseInput } from './parse-input.ts'
 
@@ -29,7 +30,7 @@ export function parseEpisodeLine(text: string, place: string): Episode {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new HomegroundError('invalid-input', `${place}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new HomegroundError('invalid-input', `${place}: not JSON: ${isError(cause) ? cause.message : String(cause)}`, {
       hint: 'an episode file holds one JSON object a line (docs/formats.md)',
       cause,
     })

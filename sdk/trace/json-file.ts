@@ -1,6 +1,7 @@
 // A file that holds one JSON value.
 import fs from 'node:fs'
 import { type ErrorCode, HomegroundError } from './error.ts'
+import { isError } from './is-error.ts'
 
 /** What is said of a file that is not there, or is no JSON. */
 export interface JsonFileFaults {
@@ -29,13 +30,9 @@ export function readJsonFile(file: string, faults: JsonFileFaults): unknown {
     // Some editors put a byte order mark first.
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    throw new HomegroundError(
-      faults.code ?? 'invalid-input',
-      `${file}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        hint: faults.broken,
-        cause,
-      },
-    )
+    throw new HomegroundError(faults.code ?? 'invalid-input', `${file}: not JSON: ${isError(cause) ? cause.message : String(cause)}`, {
+      hint: faults.broken,
+      cause,
+    })
   }
 }

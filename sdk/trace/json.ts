@@ -12,8 +12,9 @@ export function isJson(value: unknown): value is Json {
     case 'object': {
       if (value === null) return true
       if (Array.isArray(value)) return value.every(isJson)
-      const prototype = Object.getPrototypeOf(value)
-      if (prototype !== Object.prototype && prototype !== null) return false
+      const prototype: unknown = Object.getPrototypeOf(value)
+      // A plain object of any realm: of this one, or of a test runner's.
+      if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null) return false
       return Object.values(value).every(isJson)
     }
     default:

@@ -1,6 +1,7 @@
 // What a process that was killed left beside a file or folder that it was writing: named after it, with the process's id.
 import fs from 'node:fs'
 import path from 'node:path'
+import { isError } from './is-error.ts'
 
 /** `TARGET.PID.tmp` of a file, `TARGET.building-PID` of a folder; those of live processes stay. Never throws. */
 export function removeLeftovers(target: string): void {
@@ -26,6 +27,6 @@ function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     // Another user's process is alive too.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return isError(error) && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import zlib from 'node:zlib'
 import { HomegroundError } from './error.ts'
+import { isError } from './is-error.ts'
 
 /** Every line as text, blank ones too; `whole` tells whether it has a line end. @throws HomegroundError not-found, invalid-input */
 export async function* readTextLines(path: string): AsyncGenerator<{ text: string; line: number; whole: boolean }, void, void> {
@@ -83,8 +84,8 @@ function wholeCharacters(bytes: Buffer): number {
 }
 
 function readError(path: string, cause: unknown): HomegroundError {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const message = isError(cause) ? cause.message : String(cause)
+  const code = isError(cause) && 'code' in cause ? String(cause.code) : ''
   if (code === 'ENOENT') {
     return new HomegroundError('not-found', `${path} does not exist`, {
       hint: 'check the path; it is relative to the current folder',
