@@ -298,3 +298,16 @@ ALTER TABLE spans_local ON CLUSTER 'main'
 ALTER TABLE span_heads_local ON CLUSTER 'main' ADD INDEX IF NOT EXISTS by_trace trace_id TYPE bloom_filter(0.0005) GRANULARITY 1;
 
 ALTER TABLE span_heads_local ON CLUSTER 'main' MATERIALIZE INDEX by_trace;
+
+CREATE OR REPLACE VIEW latency_by_model ON CLUSTER 'main' AS
+SELECT
+    project,
+    model,
+    count() AS calls,
+    quantile(0.5)(duration_ns) / 1e6 AS p50_ms,
+    quantile(0.9)(duration_ns) / 1e6 AS p90_ms,
+    quantile(0.99)(duration_ns) / 1e6 AS p99_ms,
+    quantile(0.5)(first_chunk_ms) AS first_chunk_p50_ms
+FROM spans FINAL
+WHERE kind = 'model'
+GROUP BY project, model;

@@ -124,7 +124,7 @@ describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, 
       session: 's',
     })
     await store.insertSpans([
-      call,
+      { ...call, firstChunkMs: 120 },
       { ...call, spanId: spanId(2), model: 'unheard-of' },
       spanRow({
         project: 'q',
@@ -159,8 +159,11 @@ describe.skipIf(engineIsMissing)('forgetting and asking', { timeout: 120_000 }, 
     expect(await query("SELECT tool, toUInt32(errors) AS errors, error_rate FROM tool_error_rates WHERE project = 'q'")).toEqual([
       { tool: 'find', errors: 1, error_rate: 0.5 },
     ])
-    expect(await query("SELECT model, p50_ms FROM latency_by_model WHERE project = 'q' ORDER BY model LIMIT 1")).toEqual([
-      { model: 'gpt-4o-2024-08-06', p50_ms: 1000 },
+    expect(
+      await query("SELECT model, p50_ms, toString(first_chunk_p50_ms) AS first FROM latency_by_model WHERE project = 'q' ORDER BY model"),
+    ).toEqual([
+      { model: 'gpt-4o-2024-08-06', p50_ms: 1000, first: '120' },
+      { model: 'unheard-of', p50_ms: 1000, first: null },
     ])
     expect(await query("SELECT session, toUInt32(bad_feedback) AS bad FROM sessions_with_bad_feedback WHERE project = 'q'")).toEqual([
       { session: 's', bad: 1 },
