@@ -4,20 +4,14 @@ import { HomegroundError } from '@homeground/sdk/trace'
 
 /** `busy`: what the holder is doing, as in `process 12 BUSY`. @throws HomegroundError invalid-argument while another process holds it */
 export function takeLock(file: string, says: { place: string; busy: string; hint: string }): void {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      fs.writeFileSync(file, String(process.pid), { flag: 'wx' })
-      return
-    } catch (cause) {
-      if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause
-      const holder = readIfThere(file)
-      if (attempt > 0 || isHeld(file, holder)) {
-        throw new HomegroundError('invalid-argument', `${says.place}: ${holder === '' ? 'a process' : `process ${holder}`} ${says.busy}`, {
-          hint: says.hint,
-          cause,
-        })
-      }
-      removeLeft(file, holder)
+  while (!claim(file)) {
+    const holder = readIfThere(file)
+    // Released between the two: it may be free now.
+    if (holder === undefined) continue
+    if (isHeld(file, holder) || !removeLeft(file, holder)) {
+      throw new HomegroundError('invalid-argument', `${says.place}: ${holder === '' ? 'a process' : `process ${holder}`} ${says.busy}`, {
+        hint: says.hint,
+      })
     }
   }
 }
@@ -54,29 +48,55 @@ export function releaseLock(file: string): void {
 const unnamedMs = 2_000
 
 function isHeld(file: string, holder: string): boolean {
-  if (holder !== '') return Number(holder) !== process.pid && isAlive(Number(holder))
-  const made = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs
-  return made !== undefined && Date.now() - made < unnamedMs
+  return holder === '' ? !isOld(file) : Number(holder) !== process.pid && isAlive(Number(holder))
 }
 
-/** Of two who find the lock of a dead process one removes it, and neither the lock that the other has taken since. */
-function removeLeft(file: string, holder: string): void {
-  const aside = `${file}.${process.pid}.left`
+function isOld(file: string): boolean {
+  const made = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  return made !== undefined && Date.now() - made >= unnamedMs
+}
+
+/**
+ * Removes the lock of a dead process, unless it has changed; one process at a time: of two the slower would remove the lock that the other has taken since.
+ * False while another one does.
+ */
+function removeLeft(file: string, holder: string): boolean {
+  const takeover = `${file}.takeover`
+  if (!claim(takeover)) {
+    // Its maker was killed in these few lines.
+    if (isOld(takeover)) releaseLock(takeover)
+    return false
+  }
   try {
-    fs.renameSync(file, aside)
-    if (readIfThere(aside) === holder) fs.rmSync(aside, { force: true })
-    else fs.renameSync(aside, file)
-  } catch {
-    // The other was first.
+    if (readIfThere(file) === holder && !isHeld(file, holder)) releaseLock(file)
+    return true
+  } finally {
+    releaseLock(takeover)
   }
 }
 
-function readIfThere(file: string): string {
+/** True where the file was not there and is ours now. */
+function claim(file: string): boolean {
+  try {
+    fs.writeFileSync(file, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (cause) {
+    if (hasCode(cause, 'EEXIST')) return false
+    throw cause
+  }
+}
+
+function readIfThere(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8')
-  } catch {
-    return ''
+  } catch (cause) {
+    if (hasCode(cause, 'ENOENT')) return undefined
+    throw cause
   }
+}
+
+function hasCode(cause: unknown, code: string): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === code
 }
 
 function isAlive(pid: number): boolean {
@@ -85,6 +105,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return hasCode(error, 'EPERM')
   }
 }

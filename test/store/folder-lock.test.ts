@@ -44,6 +44,15 @@ describe('a lock', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe(String(process.pid))
   })
 
+  it('of a process that is gone is left to who takes it over already, unless that one was killed at it', () => {
+    const gone = String(spawnSync(process.execPath, ['--version']).pid)
+    fs.writeFileSync(file, gone)
+    fs.writeFileSync(`${file}.takeover`, '')
+    expect(() => takeLock(file, says)).toThrow(`process ${gone} fills it`)
+    fs.utimesSync(`${file}.takeover`, new Date(0), new Date(0))
+    expect(withLock(file, says, () => fs.readdirSync(folder))).toEqual(['a.lock'])
+  })
+
   it('in a folder that is not there says so', () => {
     expect(() => takeLock(path.join(folder, 'none', 'a.lock'), says)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
   })
