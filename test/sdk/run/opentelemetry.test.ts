@@ -1,12 +1,9 @@
 // A guest in a process that has OpenTelemetry of its own.
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { EventEmitter } from 'node:events'
-import { homeground } from '@homeground/sdk'
 import { startModelServer } from '@homeground/sdk/testing'
 import { context, propagation, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
 import OpenAI from 'openai'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { recorded } from '../recorded.ts'
 
 const messages = [{ role: 'user' as const, content: 'a secret prompt' }]
@@ -142,131 +139,5 @@ describe('beside the host’s OpenTelemetry', () => {
     await hg.flush()
     expect(exporter.spans).toEqual([])
     expect(hg.stats()).toMatchObject({ unsampled: 1, openSpans: 0 })
-  })
-})
-
-describe('the context of a run', () => {
-  it('survives timers, emitters, generators and streams, and leaves the host’s AsyncLocalStorage alone', async () => {
-    const { hg } = recorded()
-    const hosts = new AsyncLocalStorage<string>()
-    const seen = await hosts.run('mine', () =>
-      hg.agent('a', async () => {
-        const here = hg.trace()
-        const emitter = new EventEmitter()
-        const heard = new Promise((resolve) => emitter.once('event', () => resolve(hg.trace())))
-        setTimeout(() => emitter.emit('event'), 1)
-        async function* generate() {
-          yield hg.trace()
-        }
-        const streamed: unknown[] = []
-        const stream = ReadableStream.from(generate())
-        for await (const item of stream) streamed.push(item)
-        for await (const item of generate()) streamed.push(item)
-        return [here, await heard, ...streamed, hosts.getStore()]
-      })(),
-    )
-    expect(seen).toEqual([seen[0], seen[0], seen[0], seen[0], 'mine'])
-    expect(seen[0]).toMatch(/^[0-9a-f]{32}$/)
-    expect(hg.trace()).toBeUndefined()
-  })
-
-  it('samples whole episodes: all spans of a trace or none', async () => {
-    const { hg, exporter } = recorded({ sample: 0.5 })
-    const tool = hg.tool({ name: 't', parameters: {}, execute: async () => 1 })
-    for (let n = 0; n < 60; n += 1) await hg.agent('a', async () => await tool.execute({}))()
-    await hg.flush()
-    const traces = new Map<string, number>()
-    for (const { traceId } of exporter.spans) traces.set(traceId, (traces.get(traceId) ?? 0) + 1)
-    expect(traces.size).toBeGreaterThan(10)
-    expect(traces.size).toBeLessThan(50)
-    expect([...traces.values()].every((count) => count === 2)).toBe(true)
-    expect(hg.stats().unsampled).toBe(120 - exporter.spans.length)
-  })
-
-  it('flush is over within its deadline, with false, where the exporter hangs', async () => {
-    const hg = homeground({ project: 'test', exporter: { export: () => new Promise(() => {}) } })
-    await hg.agent('a', async () => 1)()
-    const before = performance.now()
-    expect(await hg.flush(50)).toBe(false)
-    expect(performance.now() - before).toBeLessThan(5000)
-  })
-
-  it('hands each delivery to waitUntil, one at a time', async () => {
-    const waits: Promise<unknown>[] = []
-    const { hg, exporter } = recorded({ waitUntil: (work) => void waits.push(work) })
-    await hg.agent('a', async () => 1)()
-    await expect.poll(() => waits.length).toBe(1)
-    expect(await waits[0]).toBe(true)
-    expect(exporter.spans).toHaveLength(1)
-  })
-
-  it('records no content where it is switched off, for all, an agent or by OpenTelemetry’s variable', async () => {
-    const secret = (spans: readonly object[]) =>
-      JSON.stringify(spans, (_, value) => (typeof value === 'bigint' ? Number(value) : value)).includes('secret')
-    const run = async ({ hg, exporter }: ReturnType<typeof recorded>, options = {}) => {
-      const { server } = await host()
-      const tool = hg.tool({ name: 't', parameters: {}, execute: async () => 'secret' })
-      const client = hg.wrap(connect(server.url))
-      await hg.agent(
-        'a',
-        async (_: string) => {
-          await tool.execute({ a: 'secret' })
-          await client.chat.completions.create({ model: 'm', messages })
-        },
-        options,
-      )('secret')
-      await hg.flush()
-      expect(exporter.spans).toHaveLength(3)
-      return secret(exporter.spans)
-    }
-    expect(await run(recorded())).toBe(true)
-    expect(await run(recorded({ captureContent: false }))).toBe(false)
-    expect(await run(recorded(), { captureContent: false })).toBe(false)
-    process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = 'NO_CONTENT'
-    const quiet = recorded()
-    delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']
-    expect(await run(quiet)).toBe(false)
-  })
-
-  it('without content errors go without their messages, and prompts under test as digests', async () => {
-    const { hg, exporter } = recorded({ captureContent: false })
-    const failing = hg.agent('a', async () => {
-      hg.variant('prompt', `secret ${'x'.repeat(80)}`)
-      hg.variant('tone', 'brief')
-      throw new RangeError('secret')
-    })
-    await expect(failing()).rejects.toThrow('secret')
-    await hg.flush()
-    const [{ attributes, status } = { attributes: {}, status: {} }] = exporter.spans
-    expect({ status, ...attributes }).toEqual({
-      status: { code: 2, message: '' },
-      'gen_ai.agent.name': 'a',
-      'gen_ai.operation.name': 'invoke_agent',
-      'error.type': 'RangeError',
-      'homeground.variant.prompt': expect.stringMatching(/^sha256:[0-9a-f]{16}$/),
-      'homeground.variant.tone': 'brief',
-    })
-  })
-
-  it.each([
-    ...['true', 'SPAN_ONLY', 'span_and_event', ''].map((word) => ({ word, records: true })),
-    ...['false', '0', 'off', 'no', 'NO_CONTENT', 'event_only', 'whatever'].map((word) => ({ word, records: false })),
-  ])('OpenTelemetry’s variable set to "$word" means $records: what is not known is a no', async ({ word, records }) => {
-    process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = word
-    const { hg, exporter } = recorded()
-    delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT']
-    await hg.agent('a', async (_: string) => 1)('secret')
-    await hg.flush()
-    expect('homeground.agent.input' in (exporter.spans[0]?.attributes ?? {})).toBe(records)
-  })
-
-  it('no span ends before it began where the wall clock is set back', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const { hg, exporter } = recorded()
-    await hg.agent('a', async () => vi.setSystemTime(0))()
-    await hg.flush()
-    const [span] = exporter.spans
-    expect(Number(span?.endTimeUnixNano) - Number(span?.startTimeUnixNano)).toBe(0)
   })
 })
