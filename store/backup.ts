@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { isWholeArchive } from './backup-archive.ts'
 import { type Connection, connect } from './connection.ts'
 import { fullDisk } from './disk-room.ts'
@@ -113,7 +113,7 @@ async function restoreInto(home: string, source: string, database: string): Prom
       await bare.command(`RESTORE DATABASE ${database} FROM File('${quoted(archive)}')`)
     } catch (cause) {
       if (HomegroundError.is(cause) && cause.code !== 'internal') throw cause
-      throw new HomegroundError('invalid-input', `${source} cannot be restored as database ${database}: ${messageOf(cause)}`, {
+      throw new HomegroundError('invalid-input', `${source} cannot be restored as database ${database}: ${errorText(cause)}`, {
         hint: 'give a file of `homeground backup`, and the HOMEGROUND_CLICKHOUSE_DATABASE that it was made with',
         cause,
       })
@@ -143,7 +143,7 @@ function moveWhole(from: string, to: string): void {
     if (code === 'EEXIST') refuseExisting(to)
     const full = fullDisk({ place: to, what: `${to} cannot be written`, hint: 'make room, or give a path on another disk', cause })
     if (full !== undefined) throw full
-    throw new HomegroundError('folder-unwritable', `${to} cannot be written: ${messageOf(cause)}`, {
+    throw new HomegroundError('folder-unwritable', `${to} cannot be written: ${errorText(cause)}`, {
       hint: 'check the path and who may write there',
       cause,
     })
@@ -192,8 +192,4 @@ function holdsStore(home: string): boolean {
 
 function quoted(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,7 @@
 // One ClickHouse connection: sends statements, gives rows, says in our errors what went wrong, and brings the embedded engine back when it has died.
 import { Readable } from 'node:stream'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import { type ClusterPlace, clusterSettings } from './cluster.ts'
 import { saysFull } from './disk-room.ts'
 import type { Engine } from './embedded/index.ts'
@@ -149,7 +149,7 @@ const passing = new Set([
 
 function translated(error: unknown, target: Target): HomegroundError {
   if (HomegroundError.is(error)) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   if (error instanceof ClickHouseError) {
     const type = error.type ?? error.code
     if (type === 'NOT_ENOUGH_SPACE' || saysFull(message)) {

@@ -1,6 +1,6 @@
 // A folder that one process at a time fills: the lock names the process, and one whose process is gone is taken over.
 import fs from 'node:fs'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { HomegroundError, hasErrorCode, isProcessAlive } from '@homeground/sdk/trace'
 
 /** `busy`: what the holder is doing, as in `process 12 BUSY`. @throws HomegroundError invalid-argument while another process holds it */
 export function takeLock(file: string, says: { place: string; busy: string; hint: string }): void {
@@ -48,7 +48,7 @@ export function releaseLock(file: string): void {
 const unnamedMs = 2_000
 
 function isHeld(file: string, holder: string): boolean {
-  return holder === '' ? !isOld(file) : Number(holder) !== process.pid && isAlive(Number(holder))
+  return holder === '' ? !isOld(file) : Number(holder) !== process.pid && isProcessAlive(Number(holder))
 }
 
 function isOld(file: string): boolean {
@@ -81,7 +81,7 @@ function claim(file: string): boolean {
     fs.writeFileSync(file, String(process.pid), { flag: 'wx' })
     return true
   } catch (cause) {
-    if (hasCode(cause, 'EEXIST')) return false
+    if (hasErrorCode(cause, 'EEXIST')) return false
     throw cause
   }
 }
@@ -90,21 +90,7 @@ function readIfThere(file: string): string | undefined {
   try {
     return fs.readFileSync(file, 'utf8')
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) return undefined
+    if (hasErrorCode(cause, 'ENOENT')) return undefined
     throw cause
-  }
-}
-
-function hasCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === code
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return hasCode(error, 'EPERM')
   }
 }

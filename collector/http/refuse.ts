@@ -1,4 +1,6 @@
 // How every route says no.
+
+import { errorText } from '@homeground/sdk/trace'
 import type { Request, Response } from 'express'
 import { answerProblem, type OtlpEncoding } from './otlp-answer.ts'
 import { HttpProblem, problemOf } from './problem.ts'
@@ -7,8 +9,7 @@ import type { RouteContext } from './types.ts'
 /** Answers with the problem that the error means, in the encoding of the request, and logs what is the collector's own fault. */
 export function refuse(request: Request, response: Response, error: unknown, { log }: Pick<RouteContext, 'log'>): void {
   const problem = problemOf(error)
-  if (problem.status >= 500)
-    log.error({ error: error instanceof Error ? error.message : String(error), path: request.path }, 'request failed')
+  if (problem.status >= 500) log.error({ error: errorText(error), path: request.path }, 'request failed')
   if (!request.complete) holdOpen(request, response)
   // RFC 9110, 15.5.2: a 401 says how to come in.
   if (problem.status === 401) response.set('www-authenticate', 'Bearer')

@@ -1,6 +1,6 @@
 // OTLP in files, as an importer: one ExportTraceServiceRequest in JSON a line, as the OpenTelemetry Collector's file exporter writes them, or one in a .json file.
 import fs from 'node:fs/promises'
-import { HomegroundError, readTextLines } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, readTextLines } from '@homeground/sdk/trace'
 import type { Importer } from '../../store/import/types.ts'
 import { decodeJsonLogs } from './logs.ts'
 import { rejectionMessage, rowsOf } from './rows-of.ts'
@@ -40,7 +40,7 @@ function decoded(text: string, place: string): Pick<ReturnType<typeof rowsOf>, '
       rejected: [...spans.rejected, ...logs.rejected],
     }
   } catch (cause) {
-    const fault = cause instanceof Error ? cause.message : String(cause)
+    const fault = errorText(cause)
     throw new HomegroundError('invalid-input', `${place}: not an export request: ${fault}`, {
       hint: 'the file must hold OTLP in JSON: {"resourceSpans": […]}, one request a line',
       cause,

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, hasErrorCode, makeFolder } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { withLock } from '../../store/folder-lock.ts'
 
@@ -30,8 +30,8 @@ export function readKeys(file: string): Key[] {
   try {
     text = fs.readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    const why = error instanceof Error ? error.message : String(error)
+    if (hasErrorCode(error, 'ENOENT')) return []
+    const why = errorText(error)
     throw new HomegroundError('invalid-settings', `the key file ${file} cannot be read: ${why}`, {
       hint: 'give the user that runs the command the right to read it, or name another file with HOMEGROUND_KEYS_FILE',
       cause: error,

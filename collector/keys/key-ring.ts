@@ -1,5 +1,6 @@
 // The keys as a running collector knows them: the file is looked at again once a second, so that a revoked key stops working without a restart.
 import fs from 'node:fs'
+import { errorText } from '@homeground/sdk/trace'
 import type { Log } from '../http/types.ts'
 import { findKey, type Key, readKeys } from './key-file.ts'
 
@@ -36,7 +37,7 @@ export function openKeyRing(file: string, { log, now = () => performance.now() }
       fault = ''
     } catch (error) {
       // That opens no door: the keys that were known stay, and the file is tried again every second.
-      const said = error instanceof Error ? error.message : String(error)
+      const said = errorText(error)
       if (said !== fault) log.error({ error: said }, 'keys stay as they were known, revoked ones too, until their file can be read')
       fault = said
     }

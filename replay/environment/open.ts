@@ -1,7 +1,7 @@
 // Opens an environment folder, strictly: what is missing, broken or changed since it was built is an error that names the file and the line.
 import fs from 'node:fs'
 import path from 'node:path'
-import { HomegroundError, parseInput } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, parseInput } from '@homeground/sdk/trace'
 import type { z } from 'zod'
 import { parseRubric } from '../rubric/parse-rubric.ts'
 import type { Rubric } from '../rubric/types.ts'
@@ -191,7 +191,7 @@ function parseLine(text: string, place: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw invalid(`${place}: not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw invalid(`${place}: not JSON: ${errorText(cause)}`, cause)
   }
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { asObject, asText, HomegroundError, makeFolder, parseJson } from '@homeground/sdk/trace'
+import { asObject, asText, errorText, HomegroundError, makeFolder, parseJson } from '@homeground/sdk/trace'
 
 export interface AnswerCacheSettings {
   /** Absolute. */
@@ -55,13 +55,9 @@ function keepText(file: string, { url, text }: { url: string; text: string }): v
     fs.writeFileSync(next, JSON.stringify({ format: 1, url, text }))
     fs.renameSync(next, file)
   } catch (cause) {
-    throw new HomegroundError(
-      'folder-unwritable',
-      `the cache cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        hint: 'give another folder with --cache, or leave it out',
-        cause,
-      },
-    )
+    throw new HomegroundError('folder-unwritable', `the cache cannot be written: ${errorText(cause)}`, {
+      hint: 'give another folder with --cache, or leave it out',
+      cause,
+    })
   }
 }

@@ -1,7 +1,7 @@
 // The gateway over HTTP, for programs in any language: model calls in the three dialects, plain and streamed, and tools by plain POST or MCP. On loopback, one rollout a server, each with its own key.
 import { randomBytes } from 'node:crypto'
 import http from 'node:http'
-import { asObject, dialectForPath, type Json, parseJson } from '@homeground/sdk/trace'
+import { asObject, dialectForPath, errorText, type Json, parseJson } from '@homeground/sdk/trace'
 import { errorBody, httpAnswer } from './http-answer.ts'
 import type { GatewayAnswer, GatewayRequest } from './types.ts'
 
@@ -39,7 +39,7 @@ export async function serveGateway(options: GatewayServerOptions): Promise<Gatew
   const server = http.createServer((request, response) => {
     serve(request, response, key, options).catch((error: unknown) => {
       if (response.headersSent) response.destroy()
-      else send(response, 500, errorBody('openai.chat', 'gateway', error instanceof Error ? error.message : String(error)))
+      else send(response, 500, errorBody('openai.chat', 'gateway', errorText(error)))
     })
   })
   await new Promise<void>((resolve, reject) => {

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Seam, seamHandshake, withSeam } from '@homeground/sdk/seam'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import type { RolloutJob } from './types.ts'
 
 export type AgentFunction = (input: unknown) => unknown
@@ -67,7 +67,7 @@ async function importModule(absolute: string): Promise<Record<string, unknown>> 
   try {
     return await import(pathToFileURL(absolute).href)
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = errorText(cause)
     throw new HomegroundError('not-found', `${absolute} cannot be loaded: ${message}`, {
       hint: absolute.endsWith('.ts')
         ? 'build the product and name the compiled .js file'

@@ -1,5 +1,5 @@
 // Plays one task once: sets up tape, model and clock, lets the harness play, and says how it ended. A rollout that fails is a result too; only an aborted run rejects.
-import { type Episode, HomegroundError, type ModelCall, type Usage } from '@homeground/sdk/trace'
+import { type Episode, errorText, HomegroundError, type ModelCall, type Usage } from '@homeground/sdk/trace'
 import { conversationOf, lanesOf } from '../environment/conversation.ts'
 import { answerCache } from '../gateway/answer-cache.ts'
 import { ArmGate } from '../gateway/arm-gate.ts'
@@ -83,7 +83,7 @@ export async function executeRollout(
   } catch (error) {
     // A product may do what no harness foresees (throw what cannot be looked at, replace JSON.stringify): that is its rollout's failure, not the run's.
     if (job.harness.kind !== 'module' || HomegroundError.is(error) || deps.signal?.aborted === true) throw error
-    const message = `what the product did cannot be made an episode: ${error instanceof Error ? error.message : String(error)}`
+    const message = `what the product did cannot be made an episode: ${errorText(error)}`
     return failedResult(job, { stop: 'error', error: { type: 'crash', message }, durationMs: rounded(deps.monotonicMs() - started) })
   } finally {
     deadline.close()

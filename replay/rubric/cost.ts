@@ -1,6 +1,6 @@
 // What model calls cost, in US dollars. Unknown is `undefined`, never 0: a model without a price, a call without token counts.
 import fs from 'node:fs'
-import { type Episode, HomegroundError, type Usage } from '@homeground/sdk/trace'
+import { type Episode, errorText, HomegroundError, type Usage } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { listPrices, type Price } from './price-table.ts'
 
@@ -31,7 +31,7 @@ export function readPrices(file: string | undefined = process.env['HOMEGROUND_PR
   try {
     value = JSON.parse(fs.readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new HomegroundError('invalid-settings', `prices cannot be read from ${file}: ${error instanceof Error ? error.message : error}`, {
+    throw new HomegroundError('invalid-settings', `prices cannot be read from ${file}: ${errorText(error)}`, {
       hint,
       cause: error,
     })

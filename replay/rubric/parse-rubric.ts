@@ -1,5 +1,5 @@
 // Reads rubric.json: every fault named with its file, criterion and what was expected.
-import { HomegroundError, type Json, parseInput } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, type Json, parseInput } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { schemaOf } from './json-schema.ts'
 import { type Criterion, criterionSchema, type Rubric, rubricSchema } from './types.ts'
@@ -49,16 +49,10 @@ function checkContents(criterion: Criterion, place: string): void {
     if (criterion.type === 'matches') new RegExp(criterion.pattern, criterion.flags)
     if (criterion.type === 'json' && criterion.schema !== undefined) schemaOf(criterion.schema satisfies Json)
   } catch (error) {
-    throw new HomegroundError(
-      'environment-invalid',
-      `${place}: criterion "${criterion.name}": ${error instanceof Error ? error.message : error}`,
-      {
-        hint:
-          criterion.type === 'matches'
-            ? 'pattern and flags are those of a JavaScript regular expression'
-            : 'schema is a JSON Schema object',
-        cause: error,
-      },
-    )
+    throw new HomegroundError('environment-invalid', `${place}: criterion "${criterion.name}": ${errorText(error)}`, {
+      hint:
+        criterion.type === 'matches' ? 'pattern and flags are those of a JavaScript regular expression' : 'schema is a JSON Schema object',
+      cause: error,
+    })
   }
 }

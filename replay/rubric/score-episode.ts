@@ -1,5 +1,5 @@
 // Scores an episode by a rubric: each criterion's grader, then the weighted mean. One criterion that could not be scored leaves the whole without a score.
-import { type Episode, HomegroundError } from '@homeground/sdk/trace'
+import { type Episode, errorText, HomegroundError } from '@homeground/sdk/trace'
 import type { Task, ToolSettings } from '../environment/types.ts'
 import { actions } from './graders/actions.ts'
 import { contains } from './graders/contains.ts'
@@ -57,7 +57,7 @@ export async function gradeCriterion(criterion: Criterion, input: ScoreInput): P
     return await grade(criterion, input)
   } catch (error) {
     if (HomegroundError.is(error)) throw error
-    return { value: null, weight: criterion.weight, reason: `the grader failed: ${error instanceof Error ? error.message : String(error)}` }
+    return { value: null, weight: criterion.weight, reason: `the grader failed: ${errorText(error)}` }
   }
 }
 

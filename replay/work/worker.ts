@@ -1,6 +1,6 @@
 // A worker: plays the rollouts that it is handed, one run or many, and acknowledges each only after its result is durable. One that dies has acknowledged nothing of what it was playing, and another
 // takes it over; one that is stopped ends what it plays first.
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import type { WorkChannel, WorkTopics } from './channel.ts'
 import { type Fault, type Job, type Report, readJob, writeReport } from './messages.ts'
 import type { Sites } from './sites.ts'
@@ -60,7 +60,7 @@ export async function startWorker({ channel, topics, sites, name, concurrency, o
       try {
         job = readJob(value)
       } catch (error) {
-        onEvent({ kind: 'unreadable', message: error instanceof Error ? error.message : String(error) })
+        onEvent({ kind: 'unreadable', message: errorText(error) })
         return
       }
       const key = `${job.run}/${job.index}/${job.handOut}`
@@ -87,7 +87,7 @@ export async function startWorker({ channel, topics, sites, name, concurrency, o
 
 function faultOf({ run, handOut }: Job, worker: string, error: unknown): Fault {
   const known = HomegroundError.is(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   const told = known ? { code: error.code, hint: error.hint } : { code: 'internal', hint: 'look into its log' }
   return { format: 1, kind: 'fault', run, handOut, worker, message, ...told }
 }

@@ -2,7 +2,7 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { HomegroundError } from '../trace/error.ts'
-import { isError } from '../trace/is-error.ts'
+import { hasErrorCode } from '../trace/thrown.ts'
 import { encodeHead } from './otlp-encoder.ts'
 import { freshSpoolFile, isLeft, isSpoolFile } from './spool-files.ts'
 import { type ParsedSegment, parseSegment, pieceOf, segmentOf } from './spool-segment.ts'
@@ -66,7 +66,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return (await fs.readdir(folder)).filter(isSpoolFile).toSorted()
   } catch (cause) {
-    if (!(isError(cause) && 'code' in cause && cause.code === 'ENOENT')) throw cause
+    if (!hasErrorCode(cause, 'ENOENT')) throw cause
     throw new HomegroundError('not-found', `there is no spool ${folder}`, {
       hint: 'name the folder that the product was given as `spool` or HOMEGROUND_SPOOL',
       cause,
@@ -144,6 +144,6 @@ function waits({ acknowledged }: ParsedSegment, { start }: { start: number }): b
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (isError(error) && 'code' in error && error.code === 'ENOENT') return undefined
+  if (hasErrorCode(error, 'ENOENT')) return undefined
   throw error
 }

@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers'
 import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
-import { isError } from '../trace/is-error.ts'
 import type { SpanRecord } from '../trace/span.ts'
+import { errorText } from '../trace/thrown.ts'
 import type { SpanSink } from './sink.ts'
 import type { Exporter, FeedbackRecord } from './types.ts'
 import { withTimeout } from './with-timeout.ts'
@@ -106,8 +106,7 @@ export class ExporterSink implements SpanSink {
     } catch (error) {
       this.stats.exportErrors += 1
       this.stats.dropped += spans
-      if (!this.warned)
-        diag.warn(`homeground: the exporter failed; ${spans} spans are lost: ${isError(error) ? error.message : String(error)}`)
+      if (!this.warned) diag.warn(`homeground: the exporter failed; ${spans} spans are lost: ${errorText(error)}`)
       this.warned = true
       return false
     }

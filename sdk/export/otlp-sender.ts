@@ -2,7 +2,7 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 import { diag, untraced } from '../run/host-telemetry.ts'
 import { nodeZlib } from '../run/late-modules.ts'
-import { isError } from '../trace/is-error.ts'
+import { isError } from '../trace/thrown.ts'
 
 export interface OtlpSenderOptions {
   /** Base URL of the collector, without a path. */

@@ -5,8 +5,8 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { diag } from '../run/host-telemetry.ts'
 import type { Stats } from '../run/stats.ts'
 import { warnHost } from '../run/warn-host.ts'
-import { isError } from '../trace/is-error.ts'
 import type { SpanRecord } from '../trace/span.ts'
+import { errorText } from '../trace/thrown.ts'
 import { FeedbackQueue } from './feedback-queue.ts'
 import { encodeHead, encodeSpan } from './otlp-encoder.ts'
 import type { OtlpSender } from './otlp-sender.ts'
@@ -115,7 +115,7 @@ export class OtlpSink implements SpanSink {
       this.work()
         .catch((error: unknown) => {
           this.options.stats.internalErrors += 1
-          diag.debug(`homeground: an export failed: ${isError(error) ? error.message : String(error)}`)
+          diag.debug(`homeground: an export failed: ${errorText(error)}`)
         })
         .finally(() => {
           this.running = undefined

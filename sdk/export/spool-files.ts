@@ -3,7 +3,7 @@ import fs from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { nodeCrypto } from '../run/late-modules.ts'
-import { isError } from '../trace/is-error.ts'
+import { isProcessAlive } from '../trace/is-process-alive.ts'
 
 /** Files of this process: a later one may have the same pid (in a container always). */
 const own = new Set<string>()
@@ -35,7 +35,7 @@ export function isSpoolFile(name: string): boolean {
 export async function isLeft(file: string): Promise<boolean> {
   const [, madeBy, pid] = namePattern.exec(path.basename(file)) ?? []
   if (madeBy === undefined || own.has(file)) return false
-  if (madeBy === hostWord()) return !isAlive(Number(pid))
+  if (madeBy === hostWord()) return Number(pid) === process.pid || !isProcessAlive(Number(pid))
   const { mtimeMs } = await fs.stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
   return Date.now() - mtimeMs > abandonedMs
 }
@@ -43,14 +43,4 @@ export async function isLeft(file: string): Promise<boolean> {
 function hostWord(): string {
   host ??= nodeCrypto().createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
   return host
-}
-
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return isError(error) && 'code' in error && error.code === 'EPERM'
-  }
 }

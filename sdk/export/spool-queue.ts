@@ -5,8 +5,8 @@ import fs from 'node:fs/promises'
 import path from 'node:path'
 import { diag } from '../run/host-telemetry.ts'
 import { warnHost } from '../run/warn-host.ts'
-import { isError } from '../trace/is-error.ts'
 import { makeFolder } from '../trace/make-folder.ts'
+import { errorText } from '../trace/thrown.ts'
 import { type Batch, MemoryQueue, type Origin, type PieceQueue } from './piece-queue.ts'
 import { freshSpoolFile, isLeft, releaseSpoolFile } from './spool-files.ts'
 import { SpoolSegment } from './spool-segment.ts'
@@ -143,7 +143,7 @@ export class SpoolQueue implements PieceQueue {
       // Spans that were sent must not lie there until the next start, which may be never.
       if (this.underWay.length === 0) for (const segment of this.segments) if (!segment.isWaiting) rmSync(segment.path, { force: true })
     } catch (error) {
-      diag.warn(`homeground: ${pieces.length} spans could not be kept in ${this.folder}: ${isError(error) ? error.message : error}`)
+      diag.warn(`homeground: ${pieces.length} spans could not be kept in ${this.folder}: ${errorText(error)}`)
     }
   }
 
@@ -231,7 +231,7 @@ export class SpoolQueue implements PieceQueue {
 
   private fail(error: unknown): void {
     if (this.memory !== undefined) return
-    const reason = isError(error) ? error.message : String(error)
+    const reason = errorText(error)
     warnHost(this, `the spool at ${this.folder} cannot be used (${reason}); spans wait in memory, and are lost with the process`)
     this.memory = new MemoryQueue(this.origin, Math.min(this.maxBytes, memoryBytes))
     for (const piece of this.unwritten.splice(0)) this.memory.add(piece)

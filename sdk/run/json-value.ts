@@ -2,7 +2,7 @@
 // the product or its model gets it. Never throws.
 import { types } from 'node:util'
 import type { Json } from '../trace/episode.ts'
-import { isError } from '../trace/is-error.ts'
+import { isError } from '../trace/thrown.ts'
 import { nodeCrypto } from './late-modules.ts'
 
 interface Limits {

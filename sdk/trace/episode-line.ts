@@ -2,9 +2,9 @@
 import type { Episode, Message, ModelCall, Step, ToolDefinition } from './episode.ts'
 import { type EpisodeLine, episodeLineSchema } from './episode-schema.ts'
 import { HomegroundError } from './error.ts'
-import { isError } from './is-error.ts'
 import { sameJson } from './json.ts'
 import { parseInput } from './parse-input.ts'
+import { errorText } from './thrown.ts'
 
 /** JSON text without a line end. Time and size grow with the text that is new in each call, not with calls squared. */
 export function formatEpisodeLine(episode: Episode): string {
@@ -30,7 +30,7 @@ export function parseEpisodeLine(text: string, place: string): Episode {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new HomegroundError('invalid-input', `${place}: not JSON: ${isError(cause) ? cause.message : String(cause)}`, {
+    throw new HomegroundError('invalid-input', `${place}: not JSON: ${errorText(cause)}`, {
       hint: 'an episode file holds one JSON object a line (docs/formats.md)',
       cause,
     })

@@ -1,7 +1,7 @@
 // A file that holds one JSON value.
 import fs from 'node:fs'
 import { type ErrorCode, HomegroundError } from './error.ts'
-import { isError } from './is-error.ts'
+import { errorText } from './thrown.ts'
 
 /** What is said of a file that is not there, or is no JSON. */
 export interface JsonFileFaults {
@@ -30,7 +30,7 @@ export function readJsonFile(file: string, faults: JsonFileFaults): unknown {
     // Some editors put a byte order mark first.
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
-    throw new HomegroundError(faults.code ?? 'invalid-input', `${file}: not JSON: ${isError(cause) ? cause.message : String(cause)}`, {
+    throw new HomegroundError(faults.code ?? 'invalid-input', `${file}: not JSON: ${errorText(cause)}`, {
       hint: faults.broken,
       cause,
     })

@@ -3,9 +3,9 @@ import fs from 'node:fs'
 import { finished } from 'node:stream/promises'
 import zlib from 'node:zlib'
 import { HomegroundError } from './error.ts'
-import { isError } from './is-error.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { readTextLines } from './text-lines.ts'
+import { errorText } from './thrown.ts'
 
 /** One line of a JSON Lines file, parsed. */
 export interface JsonLine {
@@ -35,7 +35,7 @@ export async function* readJsonLines(path: string, options: ReadJsonLinesOptions
       value = JSON.parse(text)
     } catch (cause) {
       if (!whole && options.tornTail === 'skip') return
-      throw new HomegroundError('invalid-input', `${path}:${line}: not JSON: ${isError(cause) ? cause.message : String(cause)}`, {
+      throw new HomegroundError('invalid-input', `${path}:${line}: not JSON: ${errorText(cause)}`, {
         hint: 'the file must hold one JSON value a line; mend or remove that line',
         cause,
       })

@@ -1,7 +1,7 @@
 // A folder and what is missing above it. Not Node's recursive mkdir, which never returns where the kernel says ENOENT for a parent that is there, as under /proc.
 import fs from 'node:fs'
 import path from 'node:path'
-import { isError } from './is-error.ts'
+import { hasErrorCode } from './thrown.ts'
 
 /** Does nothing where it is there. @throws what fs.mkdirSync throws */
 export function makeFolder(folder: string, options: { mode?: number } = {}): void {
@@ -16,7 +16,7 @@ export function makeFolder(folder: string, options: { mode?: number } = {}): voi
       fs.mkdirSync(one, options)
     } catch (error) {
       // Somebody else was quicker.
-      if (!(isError(error) && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!hasErrorCode(error, 'EEXIST')) throw error
     }
   }
   if (!fs.statSync(folder).isDirectory()) throw Object.assign(new Error(`${folder} is no folder`), { code: 'ENOTDIR' })

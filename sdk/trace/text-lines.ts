@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import fs from 'node:fs'
 import zlib from 'node:zlib'
 import { HomegroundError } from './error.ts'
-import { isError } from './is-error.ts'
+import { errorText, isError } from './thrown.ts'
 
 /** Every line as text, blank ones too; `whole` tells whether it has a line end. @throws HomegroundError not-found, invalid-input */
 export async function* readTextLines(path: string): AsyncGenerator<{ text: string; line: number; whole: boolean }, void, void> {
@@ -84,7 +84,7 @@ function wholeCharacters(bytes: Buffer): number {
 }
 
 function readError(path: string, cause: unknown): HomegroundError {
-  const message = isError(cause) ? cause.message : String(cause)
+  const message = errorText(cause)
   const code = isError(cause) && 'code' in cause ? String(cause.code) : ''
   if (code === 'ENOENT') {
     return new HomegroundError('not-found', `${path} does not exist`, {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
-import { makeFolder } from '@homeground/sdk/trace'
+import { errorText, makeFolder } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import { addressSchema, type EngineAddress, retire, writeAddress } from './address.ts'
 import { answers, greeting } from './answers.ts'
@@ -81,7 +81,7 @@ async function watchToTheEnd(watched: z.infer<typeof watchSchema>): Promise<void
     await watch(watched)
   } catch (error) {
     // Not by the console, whose words the main thread would have to pass on.
-    fs.writeSync(2, `${error instanceof Error ? error.message : String(error)}\n`)
+    fs.writeSync(2, `${errorText(error)}\n`)
     process.kill(process.pid, 'SIGTERM')
   }
   await sleep(5_000)

@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 
 /** The command that brings the engine; printed wherever it is missing. */
 export const installCommand = 'npm install chdb@3.4.0 ffi-rs@1.3.7'
@@ -27,7 +27,7 @@ export function engineMissing(): string | undefined {
     locateEngine()
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return errorText(error)
   }
 }
 

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { HomegroundError, makeFolder } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, makeFolder } from '@homeground/sdk/trace'
 import { fullDisk } from '../disk-room.ts'
 import { type EngineAddress, readAddress, retire } from './address.ts'
 import { answers } from './answers.ts'
@@ -128,7 +128,7 @@ function openFolder(folder: string): Lease {
   } catch (error) {
     const full = fullDisk({ place: folder, what: 'the engine folder cannot be written', hint: makeRoom, cause: error })
     if (full !== undefined) throw full
-    throw new HomegroundError('folder-unwritable', `the engine folder ${folder} cannot be written: ${reason(error)}`, {
+    throw new HomegroundError('folder-unwritable', `the engine folder ${folder} cannot be written: ${errorText(error)}`, {
       hint: 'give a folder that this user may write, with --folder or HOMEGROUND_FOLDER',
       cause: error,
     })
@@ -181,10 +181,6 @@ function readLog(folder: string): string {
   } catch {
     return ''
   }
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function sleep(ms: number): Promise<void> {

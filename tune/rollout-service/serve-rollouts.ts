@@ -1,7 +1,7 @@
 // The rollout service: the trainer asks over HTTP for a batch of rollouts, and gets one JSON line for each as it ends. On loopback, behind a key in its path.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import http from 'node:http'
-import { HomegroundError, parseInput } from '@homeground/sdk/trace'
+import { errorText, HomegroundError, parseInput } from '@homeground/sdk/trace'
 import { type PlayerOptions, type RolloutPlayer, refuseOtherSplits, rolloutPlayer } from './play-rollouts.ts'
 import { type PlayedRollout, type PlayFailure, playRequestSchema } from './types.ts'
 
@@ -97,7 +97,7 @@ function wrongBody(found: string, cause?: unknown): HomegroundError {
 
 function failureOf(error: unknown): PlayFailure {
   if (HomegroundError.is(error)) return { failed: error.message, hint: error.hint }
-  return { failed: error instanceof Error ? error.message : String(error), hint: 'look at the lines above this one' }
+  return { failed: errorText(error), hint: 'look at the lines above this one' }
 }
 
 function reply(response: http.ServerResponse, status: number, body: unknown): void {

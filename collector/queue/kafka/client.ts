@@ -1,5 +1,5 @@
 // The kafkajs client as all our parts use it: credentials, codecs, the mended timer, its log in ours.
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import kafkajs, { type Kafka, type LogEntry } from 'kafkajs'
 import type { Log } from '../../http/types.ts'
 import { registerCodecs } from './codecs.ts'
@@ -27,7 +27,7 @@ export function kafkaClient(options: KafkaOptions, log: Log, clientId = 'homegro
 
 /** @throws HomegroundError queue-unavailable, retryable unless the broker said no for good */
 export function queueUnavailable(error: unknown, what: string): HomegroundError {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   return new HomegroundError('queue-unavailable', `Kafka ${what}: ${message.split('\n', 1)[0]}`, {
     hint: 'check HOMEGROUND_KAFKA_BROKERS, the credentials (HOMEGROUND_KAFKA_SASL_*, HOMEGROUND_KAFKA_TLS_*) and that the brokers run',
     cause: error,

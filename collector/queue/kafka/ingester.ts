@@ -1,6 +1,8 @@
 // Takes messages off the topic and puts their rows into the store: insert, then commit, so that a row is stored at least once, and the store makes that exactly once.
 // A slice is a run of offsets of one partition; reading it again gives the same rows with the same versions. While the store is away the ingester waits, alive for its
 // group; what can never be stored becomes a dead letter, by itself.
+
+import { errorText } from '@homeground/sdk/trace'
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
 import type { Log } from '../../http/types.ts'
 import type { KafkaOptions } from './options.ts'
@@ -60,7 +62,7 @@ export async function startIngester(kafka: Kafka, options: IngesterOptions): Pro
         })
         return
       } catch (error) {
-        log.warn({ error: error instanceof Error ? error.message : String(error) }, 'cannot join the consumer group yet')
+        log.warn({ error: errorText(error) }, 'cannot join the consumer group yet')
         await sleep(pause)
       }
     }

@@ -1,4 +1,6 @@
 // The queue that outgrows one process: receivers publish to Kafka and answer once all replicas have the rows, ingesters put them into the store. One process may do either or both.
+
+import { errorText } from '@homeground/sdk/trace'
 import type { Admin } from 'kafkajs'
 import { risingClock, type Store } from '../../../store/index.ts'
 import type { Metric } from '../../http/metrics.ts'
@@ -77,7 +79,7 @@ export async function untilThere<Result>(ask: () => Promise<Result>, timeoutMs: 
       return await ask()
     } catch (error) {
       if (isFinal(error) || performance.now() + pause > deadline) throw queueUnavailable(error, 'does not answer')
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'Kafka does not answer yet')
+      log.warn({ error: errorText(error) }, 'Kafka does not answer yet')
       await sleep(pause)
     }
   }

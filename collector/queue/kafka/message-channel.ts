@@ -1,5 +1,7 @@
 // Values of any size over Kafka topics, at least once, for whoever works through a queue: sent when all replicas have them, acknowledged when the one who handles them says so.
 // What a process that dies has not acknowledged goes to another of its group. Knows nothing of what the values mean.
+
+import { errorText } from '@homeground/sdk/trace'
 import type { Kafka } from 'kafkajs'
 import type { Log } from '../../http/types.ts'
 import { kafkaClient } from './client.ts'
@@ -110,7 +112,7 @@ async function startReceiving(
         try {
           value = joiner.add(message)
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error)
+          const reason = errorText(error)
           log.error({ topic, partition, offset: message.offset, reason }, 'a message that is none of ours is passed over')
         }
         if (value !== undefined && !signal.aborted) await handle(value, signal)

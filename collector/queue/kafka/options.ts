@@ -1,6 +1,6 @@
 // What the settings mean once they have been looked at together: which brokers, with which credentials, which topics.
 import fs from 'node:fs'
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import type { KafkaSettings } from './settings.ts'
 
 export interface KafkaOptions {
@@ -73,7 +73,7 @@ function tlsOf(settings: KafkaSettings, faults: string[]): KafkaOptions['tls'] {
     try {
       return fs.readFileSync(file, 'utf8')
     } catch (error) {
-      faults.push(`${name}: ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      faults.push(`${name}: ${file} cannot be read: ${errorText(error)}`)
       return undefined
     }
   }

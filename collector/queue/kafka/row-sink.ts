@@ -1,5 +1,5 @@
 // What the ingester does with a slice: rows into the store in groups with those of other partitions, and what can never be stored to the dead letters.
-import { HomegroundError } from '@homeground/sdk/trace'
+import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import type { KafkaMessage } from 'kafkajs'
 import type { ReceivedFeedbackRow, ReceivedSpanRow, Store } from '../../../store/index.ts'
 import type { Log } from '../../http/types.ts'
@@ -64,7 +64,7 @@ export function rowSink(options: RowSinkOptions): RowSink {
       } catch (error) {
         const isLate = !HomegroundError.is(error) || error.retryable || error.code === 'store-unavailable'
         if (!isLate && ++refused >= refusals) return 'refused'
-        log.warn({ error: messageOf(error) }, isLate ? 'the store is away; rows wait in Kafka' : 'the store refuses rows')
+        log.warn({ error: errorText(error) }, isLate ? 'the store is away; rows wait in Kafka' : 'the store refuses rows')
       }
       await sleep(pause, signal)
     }
@@ -87,7 +87,7 @@ export function rowSink(options: RowSinkOptions): RowSink {
         try {
           await insertAlone(one)
         } catch (error) {
-          reason = messageOf(error)
+          reason = errorText(error)
           throw error
         }
       }
@@ -147,14 +147,10 @@ function readSlice({ topic, partition, messages, joiner }: Slice): { payloads: S
       value = whole
       payloads.push({ payload: decodePayload(value), bytes: value.length, id })
     } catch (error) {
-      unreadable.push({ id, reason: messageOf(error), trace: message.key?.toString() ?? '', value })
+      unreadable.push({ id, reason: errorText(error), trace: message.key?.toString() ?? '', value })
     }
   }
   return { payloads, unreadable }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

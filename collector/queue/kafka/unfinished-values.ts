@@ -1,4 +1,6 @@
 // Values whose sender died between two parts: they would hold their partition's commit for ever. After longer than any sender tries they are laid aside and passed over.
+
+import { errorText } from '@homeground/sdk/trace'
 import type { Log } from '../../http/types.ts'
 import { type AbandonedValue, type PartClock, PartJoiner } from './parts.ts'
 import type { RowSink } from './row-sink.ts'
@@ -65,7 +67,7 @@ export function lookAfterIdle(
       await look()
     } catch (error) {
       // The partition may have gone to another member, which does the same.
-      options.log.warn({ error: error instanceof Error ? error.message : String(error) }, 'unfinished values stay for now')
+      options.log.warn({ error: errorText(error) }, 'unfinished values stay for now')
     } finally {
       isLooking = false
     }
