@@ -13,8 +13,10 @@ export async function auditRuns(runs: readonly Run[]): Promise<Finding[]> {
   for (const run of runs)
     for await (const { task, score, error } of run.rollouts()) {
       const cause = stoppedBy.find((type) => type === error?.type)
-      if (cause !== undefined) stopped.set(cause, stopped.get(cause) ?? { tasks: new Set(), first: error?.message ?? '' })
-      if (cause !== undefined) stopped.get(cause)?.tasks.add(task)
+      if (cause !== undefined) {
+        const { tasks = new Set<string>(), first = error?.message ?? '' } = stopped.get(cause) ?? {}
+        stopped.set(cause, { tasks: tasks.add(task), first })
+      }
       if (score === null) continue
       const { count, best, worst } = tries.get(task) ?? { count: 0, best: 0, worst: 1 }
       tries.set(task, { count: count + 1, best: Math.max(best, score), worst: Math.min(worst, score) })

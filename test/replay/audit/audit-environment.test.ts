@@ -9,7 +9,6 @@ import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
 import { openOutsideGraders } from '../../../replay/rubric/index.ts'
 import type { Rubric } from '../../../replay/rubric/types.ts'
-import type { Rollout, Run } from '../../../replay/run/types.ts'
 import { tauBenchEpisodes } from '../rubric/tau-bench.ts'
 import { episodeOf, text, toolSpan } from '../support/episodes.ts'
 import { recordDesk } from '../support/recorded-desk.ts'
@@ -162,58 +161,6 @@ describe('other environments', () => {
       sentence: 'Judge good changed its verdict on 20 of 20 recordings when its labels were listed the other way round.',
     })
     expect(findings.map(({ kind }) => kind)).not.toContain('judge-unstable')
-  })
-
-  test('tasks that nobody and everybody solves are named, where they were tried often enough', async () => {
-    const at = await build('tried', { criteria: [{ name: 'actions', weight: 1, type: 'actions', outputs: true }] })
-    const environment = await openEnvironment(at)
-    const score = (task: string, tries: (number | null)[]) =>
-      tries.map((value): Pick<Rollout, 'task' | 'score'> => ({ task, score: value }))
-    const rollouts = [
-      ...score('never', [0, 0, 0, 0]),
-      ...score('always', [1, 1, 1, 1, null]),
-      ...score('sometimes', [0, 1, 0, 0]),
-      ...score('seldom tried', [0, 0, null, null]),
-    ]
-    const run = {
-      async *rollouts() {
-        yield* rollouts
-      },
-    } as unknown as Run
-    const { findings } = await auditEnvironment(environment, { runs: [run] })
-    await environment.close()
-    expect(findings.map(({ kind, severity, tasks, sentence }) => [kind, severity, tasks, sentence.slice(0, 10)])).toEqual(
-      expect.arrayContaining(
-        [
-          ['nobody-solves', 'note', ['never'], '1 of 3 task'],
-          ['everybody-solves', 'note', ['always'], '1 of 3 task'],
-        ].map(([kind, severity, tasks, words]) => [kind, severity, tasks, String(words).slice(0, 10)]),
-      ),
-    )
-  })
-
-  test('tasks in which the product was stopped are named with the cause', async () => {
-    const at = await build('stopped', { criteria: [{ name: 'actions', weight: 1, type: 'actions', outputs: true }] })
-    const environment = await openEnvironment(at)
-    const error = { type: 'unwrapped-process', message: 'in a replay the product tried to start a process of its own (git status)' }
-    const rollouts = ['one', 'one', 'two'].map((task): Pick<Rollout, 'task' | 'score' | 'error'> => ({ task, score: null, error }))
-    const run = {
-      async *rollouts() {
-        yield* rollouts
-      },
-    } as unknown as Run
-    const { findings } = await auditEnvironment(environment, { runs: [run] })
-    await environment.close()
-    expect(findings.filter(({ kind }) => kind === 'product-stopped')).toEqual([
-      {
-        kind: 'product-stopped',
-        where: 'tasks',
-        severity: 'note',
-        sentence: `The product was stopped in 2 tasks, which have no score for it: ${error.message}`,
-        hint: expect.stringContaining('allowProcesses'),
-        tasks: ['one', 'two'],
-      },
-    ])
   })
 
   test('the support desk has no hole', async () => {
