@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { type RecordedRequest, startModelServer } from '@homeground/sdk/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chatBody } from '../support/chat-body.ts'
 import { homegroundServer } from '../support/command.ts'
 import { engineIsMissing } from '../support/engine.ts'
 import { projectRoot, readProjectFile } from '../support/project-files.ts'
@@ -20,10 +21,10 @@ const block = (language: string, has: string) => {
 }
 
 /** Looks first; the longer its prompt, the longer it talks. */
-function guide({ body }: RecordedRequest) {
-  const { messages } = body as unknown as { messages: { role: string; content: string }[] }
+function guide(request: RecordedRequest) {
+  const { messages } = chatBody(request)
   if (messages.at(-1)?.role !== 'tool') return { toolCalls: [{ name: 'weather', arguments: { city: 'Bath' } }] }
-  return messages[0]?.content.includes('One sentence') ? 'It is clear.' : `It is clear in Bath today. ${'Do see the baths. '.repeat(5)}`
+  return messages[0]?.content?.includes('One sentence') ? 'It is clear.' : `It is clear in Bath today. ${'Do see the baths. '.repeat(5)}`
 }
 
 describe.skipIf(engineIsMissing)('a product of one’s own', { timeout: 300_000 }, () => {

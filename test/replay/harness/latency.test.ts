@@ -77,6 +77,7 @@ test.each([
   const tape = new Tape(failing, { tools: {} })
   const clock = new VirtualClock(Date.parse('2026-01-05T10:00:00.000Z'), systemTimers)
   const tools = toolAnswers({ tape, folder, stop: () => {}, ...(latency === undefined ? {} : { latency }) })
+  // All that the seam reads of a play where no model is asked.
   const seam = moduleSeam({ job: { arm: {} }, tape, tools, clock } as unknown as Play, () => 0.5)
   const call = { name: 'look', callId: undefined, effect: 'read' as const, agents: ['a'], live: async () => 'never' }
   expect(await seam.tool?.({ ...call, arguments: { at: 'moon' } })).toBe('bright')

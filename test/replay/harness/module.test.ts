@@ -12,6 +12,7 @@ import { verifyEnvironment } from '../../../replay/environment/verify.ts'
 import { openRun } from '../../../replay/run/open-run.ts'
 import { type RunOptions, runRollouts } from '../../../replay/run/run-rollouts.ts'
 import type { Rollout } from '../../../replay/run/types.ts'
+import { chatBody } from '../../support/chat-body.ts'
 import { clerk, faults, ran, recorded, useModel, world } from '../support/product.ts'
 
 const product = fileURLToPath(new URL('../support/product.ts', import.meta.url))
@@ -19,14 +20,9 @@ let server: ModelServer
 let folder: string
 let environment: Environment | undefined
 
-interface Asked {
-  model?: string
-  messages: { role: string; content?: string; tool_calls?: { function: { name: string } }[] }[]
-}
-
 /** Looks the stock up, orders what is there, says so. */
 function policy(request: RecordedRequest): ModelAnswer {
-  const { messages } = request.body as unknown as Asked
+  const { messages } = chatBody(request)
   const ask = messages.find((message) => message.role === 'user')?.content ?? ''
   const item = /\b(kite|ghost|boat)\b/.exec(ask)?.[0] ?? 'kite'
   const answers = messages.filter((message) => message.role === 'tool')
@@ -135,7 +131,7 @@ describe('harness module', () => {
       arms: [{ name: 'a', model: 'other', url: server.url, parameters: { temperature: 0.5 }, variants: { prompt: 'You are Velo.' } }],
     })
     for (const request of server.requests.slice(before)) {
-      const body = request.body as unknown as Asked & { temperature?: number }
+      const body = chatBody(request)
       expect([body.model, body.temperature]).toEqual(['other', 0.5])
       prompts.push(body.messages[0]?.content ?? '')
     }
