@@ -67,7 +67,7 @@ export function lookAfterIdle(
       await look()
     } catch (error) {
       // The partition may have gone to another member, which does the same.
-      options.log.warn({ error: errorText(error) }, 'unfinished values stay for now')
+      options.log.warn({ error: errorText(error) }, 'could not give up unfinished values; tries again')
     } finally {
       isLooking = false
     }
