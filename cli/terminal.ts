@@ -18,7 +18,7 @@ export function shellWord(text: string): string {
 /** Columns as wide as their widest cell; cells are made inert. Ends with a line break. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows.map((row) => row.map((cell) => inert(cell)))]
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => [...(line[column] ?? '')].length)))
+  const widths = head.map((_, column) => lines.reduce((widest, line) => Math.max(widest, [...(line[column] ?? '')].length), 0))
   return lines
     .map(
       (line) =>

@@ -60,7 +60,8 @@ export async function readSpans(connection: Connection, project: string, traceId
 export async function readFeedback(connection: Connection, project: string, traceIds: readonly string[]): Promise<FeedbackRow[]> {
   const sql = `SELECT ${selectFeedbackColumns} FROM feedback FINAL WHERE project = {project:String} AND trace_id IN {traces:Array(String)} ORDER BY feedback.at, trace_id, step_id, name, source`
   const rows: FeedbackRow[] = []
-  for (const traces of traceIdChunks(traceIds)) rows.push(...(await connection.rows(sql, { project, traces })).map(readFeedbackRow))
+  for (const traces of traceIdChunks(traceIds))
+    for (const row of await connection.rows(sql, { project, traces })) rows.push(readFeedbackRow(row))
   return rows.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 

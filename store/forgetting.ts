@@ -88,7 +88,7 @@ async function tracesOf(connection: Connection, what: Erasure): Promise<string[]
   const found: string[] = []
   for (const traces of traceIdChunks([...new Set((what.traces ?? [what.trace ?? '']).map((trace) => trace.toLowerCase()))])) {
     const sql = `SELECT DISTINCT trace_id FROM spans ${where} UNION DISTINCT SELECT DISTINCT trace_id FROM feedback ${where}`
-    found.push(...tracesIn(await connection.rows(sql, { project: what.project, traces })))
+    for (const trace of tracesIn(await connection.rows(sql, { project: what.project, traces }))) found.push(trace)
   }
   return found
 }

@@ -14,16 +14,26 @@ export async function readSummaries(connection: Connection, query: EpisodeQuery)
   // Nearly always the newest traces are the list, and one statement answers: each costs more in itself than what it reads.
   // On a cluster every shard gives its own newest, among which the newest of all are.
   const newest = `(SELECT trace_id FROM (${newestDays(sql, limit * 2)}) LIMIT 1 BY trace_id LIMIT ${limit})`
-  const first = await lightRows(connection, query, { sql: newest, parameters })
-  const summaries = [...first.values()].flatMap((rows) => summariesOf(rows, query))
-  if (summaries.length < limit) {
-    for await (const traces of newestTraces(connection, query, limit, new Set(first.keys()))) {
-      const found = await lightRows(connection, query, { sql: '{traces:Array(String)}', parameters: { project: query.project, traces } })
-      for (const rows of found.values()) summaries.push(...summariesOf(rows, query))
-      if (summaries.length >= limit) break
+  const seen = new Set<string>()
+  const found: Found[] = []
+  const read = async (traces: Traces): Promise<void> => {
+    for await (const rows of headsByTrace(connection, query, traces)) {
+      seen.add(rows[0].trace_id)
+      found.push(...episodesOf(rows, query))
     }
   }
-  return summaries.sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0)).slice(0, limit)
+  await read({ sql: newest, parameters })
+  if (found.length < limit) {
+    for await (const traces of newestTraces(connection, query, limit, new Set(seen))) {
+      await read({ sql: '{traces:Array(String)}', parameters: { project: query.project, traces } })
+      if (found.length >= limit) break
+    }
+  }
+  const listed = found
+    .sort(({ summary: a }, { summary: b }) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0))
+    .slice(0, limit)
+  await addPreviews(connection, query.project, listed)
+  return listed.map(({ summary }) => summary)
 }
 
 /** In the order of the table's key: read from its end, and no further than needed. A trace may stand in it several times: for every part that was not merged yet, and for every day. */
@@ -73,47 +83,65 @@ type LightRow = z.infer<typeof lightSchema>
 
 const previewSchema = lightSchema.pick({ trace_id: true, span: true, input_preview: true, output_preview: true })
 
-/** `traces`: what follows `IN`, and its parameters, the project among them. */
-async function lightRows(
+/** What follows `IN`, and its parameters, the project among them. */
+interface Traces {
+  sql: string
+  parameters: Record<string, unknown>
+}
+
+/** The heads of one trace after the other, as they come: a trace may have any number of them. */
+async function* headsByTrace(
   connection: Connection,
   query: EpisodeQuery,
-  traces: { sql: string; parameters: Record<string, unknown> },
-): Promise<Map<string, LightRow[]>> {
-  const { project } = query
+  traces: Traces,
+): AsyncGenerator<readonly [LightRow, ...LightRow[]]> {
   const asked: Record<string, unknown> = { ...query, response_model: query.model, tool_name: query.tool }
   const columns = Object.entries(lightSchema.shape).flatMap(([name, type]) =>
     type instanceof z.ZodOptional && asked[name] === undefined ? [] : [name],
   )
   // One thread: so few rows are read that sharing them out would take longer. The cache: who looks at a list looks at it again.
   const sql = `SELECT ${columns.join(', ')} FROM span_heads FINAL PREWHERE project = {project:String} AND trace_id IN ${traces.sql}
-    ORDER BY start_ms, span SETTINGS max_threads = 1, use_uncompressed_cache = 1`
-  const byTrace = new Map<string, LightRow[]>()
-  for (const value of await connection.rows(sql, traces.parameters)) {
+    ORDER BY trace_id, start_ms, span SETTINGS max_threads = 1, use_uncompressed_cache = 1`
+  let rows: [LightRow, ...LightRow[]] | undefined
+  for await (const value of connection.stream(sql, traces.parameters)) {
     const row = lightSchema.parse(value)
-    const rows = byTrace.get(row.trace_id)
-    if (rows === undefined) byTrace.set(row.trace_id, [row])
-    else rows.push(row)
+    if (rows?.[0].trace_id === row.trace_id) rows.push(row)
+    else {
+      if (rows !== undefined) yield rows
+      rows = [row]
+    }
   }
-  await addPreviews(connection, project, byTrace)
-  return byTrace
+  if (rows !== undefined) yield rows
 }
 
 /** Where no agent is, the calls' own previews are shown; they are not among the heads. */
-async function addPreviews(connection: Connection, project: string, byTrace: ReadonlyMap<string, LightRow[]>): Promise<void> {
-  const loose = [...byTrace].filter(([, rows]) => !rows.some((row) => row.kind === 'agent')).map(([trace]) => trace)
+async function addPreviews(connection: Connection, project: string, found: readonly Found[]): Promise<void> {
+  const loose = new Map(
+    found.flatMap((one) => (one.calls === undefined ? [] : [[one.summary.trace, { ...one, calls: one.calls }] as const])),
+  )
   const sql = `SELECT trace_id, bitAnd(cityHash64(span_id), 0xFFFFFFFFFF) AS span, input_preview, output_preview FROM spans FINAL
-    PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)} WHERE kind = 'model'`
-  for (const traces of traceIdChunks(loose)) {
-    for (const value of await connection.rows(sql, { project, traces })) {
-      const found = previewSchema.parse(value)
-      const row = byTrace.get(found.trace_id)?.find(({ span }) => span === found.span)
-      if (row !== undefined) Object.assign(row, found)
+    PREWHERE project = {project:String} AND trace_id IN {traces:Array(String)} WHERE kind = 'model' AND span IN {spans:Array(UInt64)}`
+  for (const traces of traceIdChunks([...loose.keys()])) {
+    // 40 bits: numbers can say them.
+    const spans = traces.flatMap((trace) => Object.values(loose.get(trace)?.calls ?? {}).map(Number))
+    for (const value of await connection.rows(sql, { project, traces, spans })) {
+      const { trace_id, span, input_preview, output_preview } = previewSchema.parse(value)
+      const { summary, calls } = loose.get(trace_id) ?? {}
+      if (summary === undefined) continue
+      if (span === calls?.first) summary.inputPreview = input_preview
+      if (span === calls?.last) summary.outputPreview = output_preview
     }
   }
 }
 
+interface Found {
+  summary: TraceSummary
+  /** Spans whose previews are the episode's, where no agent has them. */
+  calls?: { first: string; last: string }
+}
+
 /** The episodes among the rows of one trace that the query asks for (feedback aside, which the search has looked at by trace). */
-function summariesOf(rows: readonly LightRow[], query: EpisodeQuery): TraceSummary[] {
+function episodesOf(rows: readonly LightRow[], query: EpisodeQuery): Found[] {
   const roots = episodeRoots(
     rows.map((row) => ({ id: row.span, parent: row.parent === '0' ? '' : row.parent, isAgent: row.kind === 'agent' })),
   )
@@ -126,15 +154,16 @@ function summariesOf(rows: readonly LightRow[], query: EpisodeQuery): TraceSumma
     if (group === undefined) groups.set(root, [row])
     else group.push(row)
   }
-  return [...groups].filter(([root, group]) => isWanted(root, group, query)).map(([root, group]) => summaryOf(root, group))
+  return [...groups].filter(([root, group]) => isWanted(root, group, query)).map(([root, group]) => episodeOf(root, group))
 }
 
-function summaryOf(root: string, group: readonly LightRow[]): TraceSummary {
+function episodeOf(root: string, group: readonly LightRow[]): Found {
   const agent = group.find((row) => row.span === root)
   const calls = group.filter((row) => row.kind === 'model')
-  const start = agent === undefined ? Math.min(...group.map((row) => row.start_ms)) : agent.start_ms
-  const end = agent === undefined ? Math.max(...group.map(endMs)) : endMs(agent)
-  return {
+  const [first, last] = [calls[0], calls.at(-1)]
+  const start = startMs(agent, group)
+  const end = (agent === undefined ? group : [agent]).reduce((latest, row) => Math.max(latest, row.start_ms + row.duration_ms), start)
+  const summary = {
     trace: group[0]?.trace_id ?? '',
     startedAt: new Date(start).toISOString(),
     durationMs: end - start,
@@ -146,14 +175,16 @@ function summaryOf(root: string, group: readonly LightRow[]): TraceSummary {
     inputTokens: sum(calls.map((row) => row.input_tokens)),
     outputTokens: sum(calls.map((row) => row.output_tokens)),
     errors: group.filter((row) => row.error_type !== '').length,
-    inputPreview: agent?.input_preview || calls[0]?.input_preview || '',
-    outputPreview: agent?.output_preview || calls.at(-1)?.output_preview || '',
+    inputPreview: agent?.input_preview ?? '',
+    outputPreview: agent?.output_preview ?? '',
   }
+  const own = agent === undefined && first !== undefined && last !== undefined ? { calls: { first: first.span, last: last.span } } : {}
+  return { summary, ...own }
 }
 
 function isWanted(root: string, group: readonly LightRow[], query: EpisodeQuery): boolean {
   const agent = group.find((row) => row.span === root)
-  const start = agent === undefined ? Math.min(...group.map((row) => row.start_ms)) : agent.start_ms
+  const start = startMs(agent, group)
   const some = (test: (row: LightRow) => boolean) => group.some(test)
   return (
     (query.agent === undefined || agent?.agent_name === query.agent) &&
@@ -169,8 +200,9 @@ function isWanted(root: string, group: readonly LightRow[], query: EpisodeQuery)
   )
 }
 
-function endMs(row: LightRow): number {
-  return row.start_ms + row.duration_ms
+/** Rows come in order of their start. */
+function startMs(agent: LightRow | undefined, group: readonly LightRow[]): number {
+  return (agent ?? group[0])?.start_ms ?? 0
 }
 
 function sum(values: readonly (number | null)[]): number {

@@ -30,7 +30,7 @@ installPeers()
 
 const children = []
 process.on('exit', () => {
-  for (const child of children) child.kill()
+  for (const child of children) child.kill('SIGKILL')
 })
 const upstream = await serve('upstream.mjs')
 const sink = await serve('sink.mjs')
@@ -127,7 +127,10 @@ async function measure(mode, calls) {
   for (let round = 1; round <= Number(options.rounds); round += 1) {
     const clients = []
     for (const name of names) clients.push(await startClient(name, mode))
-    for (let turn = 0; turn < turns; turn += 1) for (const client of clients) await client.call(Math.ceil(calls / turns))
+    for (let turn = 0; turn < turns; turn += 1) {
+      // Another's leavings, warm or cold, fall to each in turn.
+      for (const at of names.keys()) await clients[(at + turn) % names.length].call(Math.ceil(calls / turns))
+    }
     for (const [at, client] of clients.entries()) figures[names[at]].push(await client.end())
     process.stderr.write(`${mode}: round ${round} of ${options.rounds}\n`)
   }
@@ -151,15 +154,22 @@ async function startClient(name, mode) {
     }
     throw new Error(`${name}, ${mode}: ended early: ${errors}`)
   }
+  // It stands still while others have their turn: what some peers send seconds later is theirs to pay, not their neighbour's.
+  const turn = async (take) => {
+    child.kill('SIGCONT')
+    take()
+    const said = await answer()
+    child.kill('SIGSTOP')
+    return said
+  }
   await answer()
+  child.kill('SIGSTOP')
   return {
-    async call(calls) {
-      child.stdin.write(`${calls}\n`)
-      await answer()
-    },
+    call: (calls) => turn(() => child.stdin.write(`${calls}\n`)),
     async end() {
-      child.stdin.end()
-      return await answer()
+      const figures = await turn(() => child.stdin.end())
+      child.kill('SIGKILL')
+      return figures
     },
   }
 }

@@ -48,8 +48,8 @@ const timeMasks: readonly RegExp[] = [
 const randomMasks: readonly RegExp[] = [
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
   /\b0?\.\d{6,}(?:e-\d+)?\b/gi,
-  // Ids: letters and digits mixed, or hex.
-  /\b(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9_-]{6,}\b/gi,
+  // Ids: letters and digits mixed, or hex. No look further than an id is long: a text of short words with hyphens would be looked through from each.
+  /\b(?=[a-z0-9_-]{0,99}\d)(?=[a-z0-9_-]{0,99}[a-z])[a-z0-9_-]{6,}\b/gi,
 ]
 
 /** True where both sides hold such tokens, as many on each, and are the same but for them. */

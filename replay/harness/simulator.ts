@@ -2,6 +2,7 @@
 import { dialectOf, HomegroundError, type Json } from '@homeground/sdk/trace'
 import { armModel } from '../gateway/arm-model.ts'
 import { Bill, type Billed } from '../rubric/bill.ts'
+import { unfenced } from '../rubric/unfenced.ts'
 import type { RolloutBudget } from './rollout-budget.ts'
 import type { RolloutDeps, RolloutJob } from './types.ts'
 
@@ -46,8 +47,4 @@ export function simulationFailed(what: string, model: string, gave: string): Hom
   return new HomegroundError('simulation-failed', `${what} was to be simulated, and ${model} gave no result: ${gave.slice(0, 200)}`, {
     hint: "mend env.json's simulator, or choose another model for it",
   })
-}
-
-function unfenced(text: string): string {
-  return /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text
 }

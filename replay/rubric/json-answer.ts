@@ -2,15 +2,15 @@
 
 import type { Json } from '@homeground/sdk/trace'
 import { z } from 'zod'
+import { unfenced } from './unfenced.ts'
 
 const jsonSchema = z.json()
 
 /** The answer as a JSON value: what is no string already is one; text is parsed, also where a Markdown fence surrounds it. `undefined` where it is no JSON. */
 export function parseAnswer(answer: Json): Json | undefined {
   if (typeof answer !== 'string') return answer
-  const fenced = /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(answer)
   try {
-    const value: unknown = JSON.parse(fenced?.[1] ?? answer)
+    const value: unknown = JSON.parse(unfenced(answer))
     return jsonSchema.parse(value)
   } catch {
     return undefined

@@ -25,7 +25,7 @@ export function transcript(episode: Episode): Turn[] {
     switch (step.kind) {
       case 'model': {
         const beginning = beginningOf(step)
-        turns.push(...modelTurns(step, !begun.has(beginning), tooled))
+        for (const said of modelTurns(step, !begun.has(beginning), tooled)) turns.push(said)
         begun.add(beginning)
         break
       }

@@ -3,6 +3,7 @@ import { currentFrame, type Replay, runStorage } from '../run/context.ts'
 import type { Recorder } from '../run/recorder.ts'
 import { ModelCall } from './model-call.ts'
 import { headersOf, type ModelRequest, readModelRequest } from './model-request.ts'
+import { noteNativeReaders } from './watch-response.ts'
 
 /** The platform's fetch. */
 export type Fetch = typeof globalThis.fetch
@@ -40,6 +41,7 @@ export interface RecordingFetchOptions {
 }
 
 export function recordingFetch(inner: Fetch, recorder: Recorder, options: RecordingFetchOptions): Fetch {
+  noteNativeReaders()
   runStorage.recordingFetches = (runStorage.recordingFetches ?? 0) + 1
   const { target } = options
   // A fetch of the product's own may call another one that records. Without need no frame is run: before Node 24 the first one slows every promise there is.

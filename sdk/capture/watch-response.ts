@@ -4,7 +4,14 @@
 import { types } from 'node:util'
 import { BodyWatch, type BodyWatcher, isMember, type Member, override, watchStream } from './watch-stream.ts'
 
-const { json: nativeJson, text: nativeText } = Response.prototype
+/** The platform's own. */
+let native: Pick<Response, 'json' | 'text'> | undefined
+
+/** Before any call, and before a spy stands there. Not when the module is loaded: the first look at `Response` has Node load its fetch, which takes as long as all of ours. */
+export function noteNativeReaders(): void {
+  native ??= { json: Response.prototype.json, text: Response.prototype.text }
+}
+
 const readers = ['json', 'text', 'arrayBuffer', 'blob', 'bytes', 'formData'] as const
 type Reader = (typeof readers)[number]
 
@@ -103,7 +110,7 @@ function hookedReader(method: Reader, find: () => Member): (...given: unknown[])
     const original = find()
     const watch = watchOf(this)
     if (watch === undefined) return Reflect.apply(original, this, given)
-    if (original === nativeJson) return jsonOfText(this, watch)
+    if (original === native?.json) return jsonOfText(this, watch, native.text)
     // Of what is no text the bytes are recorded, and of a stream when they came, as the inner reader reads them.
     if ((method !== 'text' && method !== 'json') || isEventStream(this)) void this.body
     const promise: unknown = Reflect.apply(original, this, given)
@@ -134,7 +141,7 @@ function isEventStream(response: Response): boolean {
  * What the native json() gives, by way of text(): the body is recorded as it was sent. Written again from its value it would have lost
  * integers beyond 2^53, and it would cost the caller's tick.
  */
-async function jsonOfText(response: Response, watch: BodyWatch): Promise<unknown> {
+async function jsonOfText(response: Response, watch: BodyWatch, nativeText: Response['text']): Promise<unknown> {
   let text: string
   readWhole(watch)
   try {

@@ -16,8 +16,7 @@ import { agentCallOf, agentFieldsOf, ioReadOf, isoOf, modelCallOf, msBetween, to
  */
 export function assembleEpisodes(rows: readonly SpanRow[], feedback: readonly FeedbackRow[]): Episode[] {
   const said = groupBy(feedback, traceKey)
-  const episodes: Episode[] = []
-  for (const [key, spans] of groupBy(rows, traceKey)) episodes.push(...assembleTrace(spans, said.get(key) ?? []))
+  const episodes = [...groupBy(rows, traceKey)].flatMap(([key, spans]) => assembleTrace(spans, said.get(key) ?? []))
   return episodes.sort((a, b) => compare(a.startedAt, b.startedAt) || compare(a.id, b.id))
 }
 
@@ -133,8 +132,9 @@ function sourceOf(fromTop: readonly SpanRow[]): EpisodeSource {
 /** Feedback about a span goes to that span's episode; about the trace, or a span that is not there, to the trace's first. */
 function shareFeedback(assembled: readonly Assembled[], rows: readonly FeedbackRow[]): void {
   const latest = new Map(rows.map((row) => [JSON.stringify([row.stepId, row.name, row.source]), row]))
+  const homes = new Map(rows.length === 0 ? [] : assembled.flatMap((one) => [...one.spans.keys()].map((span) => [span, one] as const)))
   for (const row of latest.values()) {
-    const home = assembled.find(({ spans }) => spans.has(row.stepId)) ?? assembled[0]
+    const home = homes.get(row.stepId) ?? assembled[0]
     home?.episode.feedback.push(feedbackOf(row, home.spans.get(row.stepId) ?? row.stepId))
   }
   for (const { episode } of assembled) {

@@ -5,6 +5,7 @@ export class SpanTree {
   private readonly rows: ReadonlyMap<string, SpanRow>
   private readonly tops = new Map<string, SpanRow | undefined>()
   private readonly depths = new Map<string, number>()
+  private readonly parents = new Map<string, string | undefined>()
 
   /** Of rows with the same span id the later in the list counts. */
   constructor(rows: readonly SpanRow[]) {
@@ -26,12 +27,17 @@ export class SpanTree {
 
   /** Span id of the nearest step or agent above the row. */
   parentOf(row: SpanRow): string | undefined {
-    const seen = new Set([row.spanId])
-    for (let above = this.above(row); above !== undefined && !seen.has(above.spanId); above = this.above(above)) {
-      if (above.kind !== 'other') return above.spanId
-      seen.add(above.spanId)
+    const path = new Set([row.spanId])
+    let above = this.above(row)
+    while (above?.kind === 'other' && !path.has(above.spanId) && !this.parents.has(above.spanId)) {
+      path.add(above.spanId)
+      above = this.above(above)
     }
-    return undefined
+    const isCircle = above !== undefined && path.has(above.spanId)
+    const parent = above === undefined || isCircle ? undefined : above.kind === 'other' ? this.parents.get(above.spanId) : above.spanId
+    // Noted for all that were passed: each row is visited once, however long the chain.
+    for (const id of path) this.parents.set(id, parent)
+    return parent
   }
 
   private depthOf(row: SpanRow): number {

@@ -118,9 +118,11 @@ export async function storeFiles(
   }
   for (const file of files) {
     for await (const trace of importer.read(file, settings)) {
-      rows.push(...trace.rows)
-      feedback.push(...trace.feedback)
-      for (const row of trace.rows) bytes += row.requestBody.length + row.responseBody.length + row.result.length
+      for (const row of trace.rows) {
+        rows.push(row)
+        bytes += row.requestBody.length + row.responseBody.length + row.result.length
+      }
+      for (const row of trace.feedback) feedback.push(row)
       episodes += trace.episodes ?? 1
       if (rows.length >= batchRows || bytes >= batchBytes) await flush()
       options.onProgress?.({ phase: 'storing', file, episodes })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -37,6 +38,13 @@ describe('the main entry', () => {
     expect(files.size).toBeLessThanOrEqual(8)
     // node:fs and node:util are loaded before any program’s first line (process.moduleLoadList), so naming them costs nothing.
     expect([...named].filter((name) => !/^node:(async_hooks|buffer|fs|fs\/promises|os|path|timers|util)$/.test(name))).toEqual([])
+  })
+
+  it('does not have Node load its fetch, which takes longer than all else: the product’s first call does', () => {
+    const source = `await import(${JSON.stringify(path.join(root, 'dist/index.js'))}); process.stdout.write(process.moduleLoadList.join())`
+    const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' })
+    expect(loaded).toContain('NativeModule fs')
+    expect(loaded).not.toContain('undici')
   })
 
   it('has one copy of what it shares with the other entries', () => {

@@ -21,9 +21,9 @@ export function rowMessages(messages: readonly Message[], style: MessageStyle): 
     if (message === undefined) continue
     const results = resultsFrom(messages, index)
     if (results.count > 0) {
-      rows.push(...inCallOrder(results.parts, calls).map((part) => resultRow(part, calls, style)))
+      for (const part of inCallOrder(results.parts, calls)) rows.push(resultRow(part, calls, style))
       // What else such a message says (Anthropic puts results and text into one) follows its results.
-      rows.push(...results.rest.filter(({ parts }) => parts.length > 0).map((rest) => rowMessage(rest, style)))
+      for (const rest of results.rest) if (rest.parts.length > 0) rows.push(rowMessage(rest, style))
       index += results.count - 1
       continue
     }
@@ -112,7 +112,7 @@ function resultsFrom(messages: readonly Message[], index: number): { count: numb
     const results = message.parts.filter((part) => part.type === 'tool_call_response')
     if (results.length === 0) break
     count += 1
-    parts.push(...results)
+    for (const part of results) parts.push(part)
     rest.push({ ...message, parts: message.parts.filter((part) => part.type !== 'tool_call_response') })
   }
   return { count, parts, rest }

@@ -101,7 +101,8 @@ function chart(title: string, points: readonly Point[]): Markup | false {
   const [first, last] = [points[0], points.at(-1)]
   if (first === undefined || last === undefined || points.length < 2) return false
   const values = points.map(({ value }) => value)
-  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const low = values.reduce((least, value) => Math.min(least, value))
+  const high = values.reduce((most, value) => Math.max(most, value))
   const x = (step: number) => (((step - first.step) / (last.step - first.step || 1)) * 300).toFixed(1)
   const y = (value: number) => (100 - ((value - low) / (high - low || 1)) * 100).toFixed(1)
   const line = points.map(({ step, value }) => `${x(step)},${y(value)}`).join(' ')

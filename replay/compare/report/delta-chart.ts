@@ -14,7 +14,7 @@ const fewestBars = 12
 export function deltaChart(tasks: readonly TaskDelta[], anchorOf: (task: string) => string | undefined): Markup {
   const scored = tasks.filter((task) => task.delta !== null).toSorted((a, b) => (b.delta ?? 0) - (a.delta ?? 0))
   if (scored.length === 0) return html`<p class="empty">No task has a score in both arms.</p>`
-  const reach = Math.max(...scored.map((task) => Math.abs(task.delta ?? 0)), 0.001)
+  const reach = scored.reduce((widest, task) => Math.max(widest, Math.abs(task.delta ?? 0)), 0.001)
   const wins = scored.filter((task) => (task.delta ?? 0) > 1e-12).length
   const losses = scored.filter((task) => (task.delta ?? 0) < -1e-12).length
   const ties = scored.length - wins - losses

@@ -1,5 +1,6 @@
 // Reads what a judge answered, strictly: anything but the object that was asked for is no verdict.
 import { z } from 'zod'
+import { unfenced } from '../unfenced.ts'
 
 export type Read<Verdict> = { verdict: Verdict; reason: string } | { fault: string }
 
@@ -7,10 +8,9 @@ const answerSchema = z.object({ ticket: z.string(), reason: z.string().trim().mi
 
 /** One JSON object, a Markdown fence aside; its ticket, a reason before the verdict, and one of the labels to the letter (case aside). */
 export function readVerdict(text: string, ticket: string, labels: readonly string[]): Read<string> {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)
   let value: unknown
   try {
-    value = JSON.parse(fenced?.[1] ?? text)
+    value = JSON.parse(unfenced(text))
   } catch {
     return { fault: `the judge did not answer with one JSON object: ${shown(text)}` }
   }

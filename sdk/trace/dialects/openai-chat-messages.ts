@@ -73,10 +73,10 @@ function readParts(message: Fields): Part[] {
   const text = asText(message['content'])
   if (text !== undefined) {
     if (text !== '') parts.push({ type: 'text', content: text })
-  } else parts.push(...asArray(message['content']).map(readContentPart))
+  } else for (const part of asArray(message['content'])) parts.push(readContentPart(part))
   const refusal = asText(message['refusal'])
   if (refusal !== undefined && refusal !== '') parts.push({ type: 'refusal', content: refusal })
-  parts.push(...asArray(message['tool_calls']).map(readCall))
+  for (const call of asArray(message['tool_calls'])) parts.push(readCall(call))
   const legacy = asObject(message['function_call'])
   if (legacy !== undefined) parts.push({ ...readFunction(legacy), provider: { name: api, function_call: true } })
   return parts

@@ -241,7 +241,7 @@ function joinLists(before: Json | undefined, now: Json): Json {
 function append(before: Json | undefined, now: Json): Json {
   if (typeof before === 'string' && typeof now === 'string') return before + now
   if (Array.isArray(before) && Array.isArray(now)) {
-    before.push(...now)
+    for (const value of now) before.push(value)
     return before
   }
   return before !== undefined && before !== null && isBlank(now) ? before : now

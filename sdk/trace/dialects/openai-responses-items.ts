@@ -30,7 +30,7 @@ export function readItems(items: readonly Json[]): Message[] {
       said = { role: 'assistant', parts: [] }
       messages.push(said)
     }
-    said.parts.push(...readOwn(item))
+    for (const part of readOwn(item)) said.parts.push(part)
   }
   return messages
 }

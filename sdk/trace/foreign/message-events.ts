@@ -52,7 +52,7 @@ export function contentOfEvents(events: readonly { name: string; fields: Fields 
     if (name === messageEvent.details) {
       for (const wanted of contentNames) if (fields[wanted] !== undefined) content[wanted] = fields[wanted]
     } else if (!isCaptured) continue
-    else if (name === messageEvent.prompts) input.push(...legacyMessages(fields[genAi.legacyPrompt], 'user'))
+    else if (name === messageEvent.prompts) for (const message of legacyMessages(fields[genAi.legacyPrompt], 'user')) input.push(message)
     else if (name === messageEvent.completions)
       for (const message of legacyMessages(fields[genAi.legacyCompletion], 'assistant')) output.push({ ...message, index: output.length })
     else if (role !== undefined) input.push(inputMessage(role, fields))

@@ -28,6 +28,12 @@ describe('causeOf', () => {
     expect(cause(expected, actual)).toBe('unwrapped-random')
   })
 
+  test.each(['a-', 'a1-', '-', '1 ', '1-', '1:', '.1', 'jan ', 'jan', ' ', 'mon'])('reads a text of any length: of %j', (piece) => {
+    const long = piece.repeat(200_000)
+    const difference = { path: 'at', expected: '', actual: '', expectedPart: `${long} kite`, actualPart: `${long} boat` }
+    expect(causeOf(difference, { place: 'other', unstable: false })).toBe('changed-code')
+  })
+
   test('takes a value that changes from replay to replay for dice, whatever it looks like', () => {
     expect(cause('Hello Ann', 'Hello Bob', { unstable: true })).toBe('unwrapped-random')
   })

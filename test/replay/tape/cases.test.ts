@@ -1,5 +1,4 @@
 // test/cases/replay, one test a file: a tape, a candidate's calls, and what answers them.
-import fs from 'node:fs'
 import { canonicalJson, type Json } from '@homeground/sdk/trace'
 import { describe, expect, test } from 'vitest'
 import type { TapeEntry, ToolSettings } from '../../../replay/environment/types.ts'
@@ -7,8 +6,7 @@ import { parseArguments } from '../../../replay/tape/arguments.ts'
 import { argumentsHash } from '../../../replay/tape/key.ts'
 import { Tape } from '../../../replay/tape/tape.ts'
 import type { TapeAnswer } from '../../../replay/tape/types.ts'
-
-const folder = new URL('../../cases/replay/', import.meta.url)
+import { readCases } from '../../support/cases.ts'
 
 interface Case {
   id: string
@@ -47,8 +45,8 @@ interface CaseCall {
 }
 
 describe('replay cases', () => {
-  for (const file of fs.readdirSync(folder)) {
-    const { why, ...given }: Case = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'))
+  const cases = readCases('replay') as Case[]
+  for (const { why, ...given } of cases) {
     test(`${given.id}: ${why}`, () => {
       const tools = Object.fromEntries(
         Object.entries(given.tools).map(([name, settings]) => [name, { ...settings, ...(given.redact ? { redact: given.redact } : {}) }]),
@@ -77,7 +75,7 @@ describe('replay cases', () => {
   }
 
   test('there are at least the thirteen cases', () => {
-    expect(fs.readdirSync(folder).length).toBeGreaterThanOrEqual(13)
+    expect(cases.length).toBeGreaterThanOrEqual(13)
   })
 })
 

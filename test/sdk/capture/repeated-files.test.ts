@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter, startModelServer } from '@homeground/sdk/testing'
-import { assembleEpisodes, normaliseSpan, type SpanRecord } from '@homeground/sdk/trace'
+import { assembleEpisodes, emptyRow, normaliseSpan, type SpanRecord } from '@homeground/sdk/trace'
 import { describe, expect, it } from 'vitest'
+import { expandFiles } from '../../../sdk/trace/expand-files.ts'
 
 const image = Buffer.alloc(20_000, 'some image')
 const url = `data:image/png;base64,${image.toString('base64')}`
@@ -35,6 +36,13 @@ const bodies = (spans: readonly SpanRecord[]) =>
   spans.map(({ attributes }) => attributes['homeground.request.body']).filter((body) => body !== undefined)
 
 describe('an image that several calls of a run send', () => {
+  it('is put back as often as there is room: a request may name it any number of times', () => {
+    const named = { ...emptyRow(), requestBody: JSON.stringify(Array(1_000).fill(`data:image/png;${digest}`)) }
+    const rows = expandFiles([{ ...emptyRow(), requestBody: JSON.stringify(url) }, named], 10 * url.length)
+    const whole = rows.flatMap(({ requestBody }) => requestBody.split(url).slice(1))
+    expect(whole).toHaveLength(11)
+  })
+
   it('leaves the process once a run, later ones as its digest', async () => {
     const [first, second, third] = bodies(await recorded(2)).map(String)
     expect(first).toContain(url)

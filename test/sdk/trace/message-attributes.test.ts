@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { semconv } from '../../../sdk/trace/foreign/semconv.ts'
 import { messageAttributes } from '../../../sdk/trace/message-attributes.ts'
+import { streamCases } from '../../support/cases.ts'
 import { anyImage, anyUsage, optional, plainCall, plainResult, plainText, throughJson, word } from './dialects/canonical-arbitraries.ts'
 
 const schemas = new URL('./genai-v1.41.1/', import.meta.url)
@@ -97,11 +98,9 @@ describe('the conventions’ message attributes', () => {
   })
 
   it('are valid for what providers really sent', () => {
-    const folder = new URL('../../cases/stream/', import.meta.url)
-    for (const name of fs.readdirSync(folder)) {
-      const { api, request, expect: expected } = JSON.parse(fs.readFileSync(new URL(name, folder), 'utf8'))
+    for (const { id, api, request, expect: expected } of streamCases()) {
       const attributes = messageAttributes(api, JSON.stringify(request), JSON.stringify(expected.responseBody))
-      expect([name, faults(attributes)]).toEqual([name, []])
+      expect([id, faults(attributes)]).toEqual([id, []])
     }
   })
 

@@ -1,8 +1,8 @@
-import fs from 'node:fs'
 import { type CanonicalRequest, dialectForPath, dialectOf, type Json, type Message, type Part } from '@homeground/sdk/trace'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openaiChat } from '../../../../sdk/trace/dialects/openai-chat.ts'
+import { streamCases } from '../../../support/cases.ts'
 import { anyJson } from '../episode-fixtures.ts'
 
 const provider = { name: 'openai.chat', cache_control: { type: 'ephemeral' } }
@@ -240,17 +240,9 @@ describe('openai.chat', () => {
   })
 })
 
-const folder = new URL('../../../cases/stream/', import.meta.url)
-const apis: Record<string, string> = { chat: 'openai.chat', responses: 'openai.responses', anthropic: 'anthropic.messages' }
-const cases = fs
-  .readdirSync(folder)
-  .map((name) => JSON.parse(fs.readFileSync(new URL(name, folder), 'utf8')))
-  .filter((given) => dialectOf(apis[given.id.split('-')[0]] ?? '') !== undefined)
-
 describe('the recorded body of a call', () => {
-  test.each(cases.map((given) => [given.why, given]))('%s', (_, given) => {
-    const dialect = dialectOf(apis[given.id.split('-')[0]] ?? '')
-    const response = dialect?.readResponse(given.expect.responseBody)
+  test.each(streamCases().map((given) => [given.why, given] as const))('%s', (_, given) => {
+    const response = dialectOf(given.api)?.readResponse(given.expect.responseBody ?? null)
     if (given.expect.canonical === null) expect(response).toBeUndefined()
     else {
       const { outputs, finishReasons, usage } = response ?? {}

@@ -1,24 +1,15 @@
-import fs from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { assembleAnthropicMessages } from '../../../../sdk/trace/dialects/anthropic-messages-stream.ts'
 import { assembleOpenAiChat } from '../../../../sdk/trace/dialects/openai-chat-stream.ts'
 import { assembleOpenAiResponses } from '../../../../sdk/trace/dialects/openai-responses-stream.ts'
 import { readServerSentEvents } from '../../../../sdk/trace/dialects/server-sent-events.ts'
+import { streamCases } from '../../../support/cases.ts'
 
-interface StreamCase {
-  id: string
-  why: string
-  api: string
-  response: { status: number; chunks?: (string | { base64: string })[] }
-  expect: { responseBody?: unknown; status: string; errorType?: string }
-}
-
-const folder = new URL('../../../cases/stream/', import.meta.url)
-const cases = fs
-  .readdirSync(folder)
-  .map((name): StreamCase => JSON.parse(fs.readFileSync(new URL(name, folder), 'utf8')))
-  .filter((each) => each.response.chunks !== undefined)
+/** Those whose streams were read to their end: what else may happen to one is not an assembler's to know. */
+const cases = streamCases().filter(
+  ({ response, consume }) => response.chunks !== undefined && (response.end ?? 'close') === 'close' && /^(all|tee)$/.test(consume),
+)
 const assemblers: Record<string, typeof assembleOpenAiChat> = {
   'openai.chat': assembleOpenAiChat,
   'openai.responses': assembleOpenAiResponses,
