@@ -1,4 +1,4 @@
-// What waits for the collector: encoded spans, oldest first, bounded in bytes. In memory here; on disk in spool.ts.
+// What waits for the collector: encoded spans, oldest first, bounded in bytes. In memory here; on disk in spool-queue.ts.
 import type { Attributes, SpanRecord } from '../trace/span.ts'
 
 /** Where the pieces of a batch come from: an earlier process may have had another resource. */

@@ -188,28 +188,38 @@ export class SpoolQueue implements PieceQueue {
     return made
   }
 
-  /** Takes over what ended processes have left. A rename claims a file: of two that try, one gets it. */
+  /** Takes over what ended processes have left. */
   private async adopt(): Promise<void> {
     makeFolder(this.folder, { mode: 0o700 })
     for (const name of (await fs.readdir(this.folder)).toSorted()) {
       const found = path.join(this.folder, name)
-      if (!(await isLeft(found))) continue
-      const mine = freshSpoolFile(this.folder)
-      try {
-        await fs.rename(found, mine)
-      } catch {
-        continue
-      }
-      await this.take(mine)
+      const segment = (await isLeft(found)) ? await this.claim(found) : undefined
+      if (segment !== undefined) await this.take(segment)
     }
   }
 
-  private async take(file: string): Promise<void> {
-    const segment = await SpoolSegment.open(file)
-    if (segment === undefined) {
-      await fs.rm(file, { force: true })
-      return
+  /** A rename claims a file: of two that try, one gets it. One that is none is removed; another user's waits for a process that may read it. */
+  private async claim(found: string): Promise<SpoolSegment | undefined> {
+    const mine = freshSpoolFile(this.folder)
+    try {
+      await fs.rename(found, mine)
+    } catch {
+      releaseSpoolFile(mine)
+      return undefined
     }
+    try {
+      const segment = await SpoolSegment.open(mine)
+      if (segment === undefined) await fs.rm(mine, { force: true })
+      return segment
+    } catch (error) {
+      diag.warn(`homeground: spans stay in ${found}, which cannot be opened: ${errorText(error)}`)
+      await fs.rename(mine, found).catch(() => undefined)
+      releaseSpoolFile(mine)
+      return undefined
+    }
+  }
+
+  private async take(segment: SpoolSegment): Promise<void> {
     for (let at = segment.acknowledged; ; ) {
       const found = await segment.read(at, 1024 * 1024, 10_000)
       const last = found.at(-1)

@@ -2,7 +2,7 @@
 
 import { clearTimeout, setTimeout } from 'node:timers'
 
-/** True when `work` resolved in time; false when it rejected or the time was over first.. */
+/** True when `work` resolved in time; false when it rejected or the time was over first. */
 export async function withTimeout(timeoutMs: number, work: () => Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<boolean>((resolve) => {

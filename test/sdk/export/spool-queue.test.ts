@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { SpoolQueue } from '../../../sdk/export/spool-queue.ts'
+import { parseSegment } from '../../../sdk/export/spool-segment.ts'
 import { fill, smallDisk, unmount } from '../../support/small-disk.ts'
 import { until } from '../../support/until.ts'
 
@@ -110,6 +111,35 @@ describe('SpoolQueue', () => {
     expect(await queue.peek(1000, 100)).toBeUndefined()
     await queue.close()
     expect(fs.readdirSync(folder)).toEqual([])
+  })
+
+  it('takes the zeros that a power cut leaves at the end of a file for nothing', async () => {
+    const folder = freshFolder()
+    await killedProcess(folder, ['a', 'b'])
+    const [name = ''] = fs.readdirSync(folder)
+    fs.appendFileSync(path.join(folder, name), Buffer.alloc(4096))
+    expect(parseSegment(fs.readFileSync(path.join(folder, name)))?.records).toHaveLength(2)
+    const queue = new SpoolQueue(origin, { folder })
+    expect(texts((await queue.peek(1000, 100))?.pieces)).toEqual(['a', 'b'])
+    expect(queue.count).toBe(2)
+    await queue.done(2)
+    expect(await queue.peek(1000, 100)).toBeUndefined()
+    await queue.close()
+    expect(fs.readdirSync(folder)).toEqual([])
+  })
+
+  it('passes over a file that it cannot open, and leaves it for who can', async () => {
+    const folder = freshFolder()
+    await killedProcess(folder, ['a'])
+    const [name = ''] = fs.readdirSync(folder)
+    const closed = name.replace(/-\d+\.spool$/, '-0.spool')
+    fs.mkdirSync(path.join(folder, closed))
+    const queue = new SpoolQueue(origin, { folder })
+    expect(texts((await queue.peek(1000, 100))?.pieces)).toEqual(['a'])
+    expect(queue.onDisk).toBe(true)
+    await queue.done(1)
+    await queue.close()
+    expect(fs.readdirSync(folder)).toEqual([closed])
   })
 
   it('does not touch the file of a process that is alive; two that start at once do not both take a dead one’s', async () => {
