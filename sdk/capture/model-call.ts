@@ -2,6 +2,7 @@
 // bodies are put together and parsed on a later turn, or when a tool asks which call it serves.
 
 import { secretsOf, withoutKeys } from '../privacy/key-patterns.ts'
+import { errorOf } from '../run/error-of.ts'
 import type { ModelTurn, RequestedCall } from '../run/model-turn.ts'
 import { type OpenSpan, spanKind } from '../run/open-span.ts'
 import type { Recorder } from '../run/recorder.ts'
@@ -15,7 +16,6 @@ import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
 import { toldError } from '../trace/dialects/told-error.ts'
 import type { Json } from '../trace/episode.ts'
 import { asObject, asText, parseJson } from '../trace/json.ts'
-import { isError } from '../trace/thrown.ts'
 import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
 import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
@@ -200,10 +200,10 @@ export class ModelCall implements BodyWatcher, ModelTurn {
       }
     } else if (event !== undefined) span.error = event
     else if (typeof how === 'object') {
-      const { name, message } = isError(how.error) ? how.error : { name: 'Error', message: String(how.error) }
+      const error = errorOf(how.error)
       // A caller that breaks off a body it has begun to read has left; nothing failed.
-      if (name === 'AbortError' && this.status !== undefined) span.attributes[homeground.partial] = true
-      else span.error = { type: name, message }
+      if (error.type === 'AbortError' && this.status !== undefined) span.attributes[homeground.partial] = true
+      else span.error = error
     } else if (!whole) span.attributes[homeground.partial] = true
   }
 

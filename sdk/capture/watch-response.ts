@@ -2,6 +2,7 @@
 // hooked, which costs one step whatever the caller does then. What the caller gets comes through us: a promise that we handled beside it would be one whose error
 // the process never hears of, where the caller forgets it.
 import { types } from 'node:util'
+import { jsonText } from '../run/json-value.ts'
 import { BodyWatch, type BodyWatcher, isMember, type Member, override, watchStream } from './watch-stream.ts'
 
 /** The platform's own. */
@@ -120,7 +121,7 @@ function hookedReader(method: Reader, find: () => Member): (...given: unknown[])
     return promise.then(
       (value: unknown) => {
         if (method === 'text' && typeof value === 'string') watch.whole(value)
-        else if (method === 'json') watch.whole(JSON.stringify(value))
+        else if (method === 'json') watch.whole(textOf(value))
         watch.end('done')
         return value
       },
@@ -129,6 +130,15 @@ function hookedReader(method: Reader, find: () => Member): (...given: unknown[])
         throw error
       },
     )
+  }
+}
+
+/** A fake's json() may give what no JSON holds: a BigInt, a circle. */
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return jsonText(value) ?? ''
   }
 }
 

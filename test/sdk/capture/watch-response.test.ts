@@ -38,6 +38,24 @@ describe('a body that the caller reads as JSON', () => {
     expect(await settle(await recorded(body).call())).toEqual(await settle(new Response(body)))
   })
 
+  const circle: { self?: unknown } = {}
+  circle.self = circle
+  it.each<[string, unknown, string | undefined]>([
+    ['a BigInt', { big: 10n ** 20n }, '{"big":"100000000000000000000"}'],
+    ['a circle', circle, '{"self":"[circular]"}'],
+    ['nothing', undefined, undefined],
+  ])('gives the caller what a fake’s own json() gives, also where that is no JSON: %s', async (_, value, body) => {
+    const exporter = new MemoryExporter()
+    const hg = homeground({ project: 'test', exporter })
+    const client = hg.wrap({
+      fetch: async (_url: string, _init: RequestInit) => Object.assign(new Response('{}'), { json: async () => value }),
+    })
+    const response = await client.fetch('http://model.test/v1/chat/completions', { method: 'POST', body: '{"model":"m"}' })
+    expect(await response.json()).toBe(value)
+    await hg.flush()
+    expect(exporter.spans[0]?.attributes['homeground.response.body']).toBe(body)
+  })
+
   it('cannot be read twice, with the error of an unrecorded one', async () => {
     const twice = async (response: Response) => {
       await response.json()
