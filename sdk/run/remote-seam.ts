@@ -5,9 +5,10 @@ import type { SpanRecord } from '../trace/span.ts'
 import type { Replay } from './context.ts'
 import { errorOf } from './error-of.ts'
 import { diag } from './host-telemetry.ts'
-import { nodeCrypto, nodeWorkers } from './late-modules.ts'
+import { nodeCrypto } from './late-modules.ts'
 import { modelHeader, remoteVariables, remoteVersion, spanToJson } from './remote-protocol.ts'
 import type { Seam } from './seam.ts'
+import { type Answer, SynchronousRequests } from './synchronous-requests.ts'
 import { warnHost } from './warn-host.ts'
 
 export interface RemoteReplay {
@@ -84,8 +85,6 @@ function seamOver(remote: Remote, has: ReadonlySet<string>): Seam {
   }
 }
 
-type Answer = { [key: string]: unknown }
-
 class Remote {
   private readonly url: string
   private readonly key: string
@@ -142,47 +141,6 @@ class Remote {
   private async read(path: string, body: object): Promise<Answer> {
     const answer: unknown = await (await this.request(path, body)).json()
     return typeof answer === 'object' && answer !== null ? { ...answer } : {}
-  }
-}
-
-/** A worker makes the request while this thread sleeps on a shared flag. */
-class SynchronousRequests {
-  private readonly flag = new Int32Array(new SharedArrayBuffer(4))
-  private readonly channel = new (nodeWorkers().MessageChannel)()
-
-  constructor() {
-    const program = `
-      const { workerData: { flag, port } } = require('node:worker_threads')
-      port.on('message', async ({ url, key, body }) => {
-        let answer
-        try {
-          const response = await fetch(url, { method: 'POST', headers: { authorization: 'Bearer ' + key, 'content-type': 'application/json' }, body })
-          answer = await response.json()
-        } catch (error) {
-          answer = { error: { name: 'Error', message: String(error.cause?.message ?? error.message) } }
-        }
-        port.postMessage(answer)
-        Atomics.store(flag, 0, 1)
-        Atomics.notify(flag, 0)
-      })`
-    const { port1, port2 } = this.channel
-    const worker = new (nodeWorkers().Worker)(program, {
-      eval: true,
-      execArgv: [],
-      workerData: { flag: this.flag, port: port2 },
-      transferList: [port2],
-    })
-    worker.unref()
-    port1.unref()
-  }
-
-  request(url: string, key: string, body: string): Answer {
-    Atomics.store(this.flag, 0, 0)
-    this.channel.port1.postMessage({ url, key, body })
-    if (Atomics.wait(this.flag, 0, 0, 30_000) === 'timed-out') return { error: { name: 'Error', message: 'no answer within 30 s' } }
-    const received: { message?: unknown } = nodeWorkers().receiveMessageOnPort(this.channel.port1) ?? {}
-    const { message } = received
-    return typeof message === 'object' && message !== null ? { ...message } : { error: { name: 'Error', message: 'no answer' } }
   }
 }
 

@@ -72,7 +72,6 @@ export async function serveSeam(replay: Replay): Promise<RemoteSeam> {
     '/variant': async (body) => ({ value: replay.seam.variant?.(text(body['name'])) }),
     '/now': async () => ({ value: replay.seam.now?.() }),
     '/random': async () => ({ value: replay.seam.random?.() }),
-    '/span-id': async () => ({ value: replay.state.spanId?.() }),
     '/spans': async (body) => {
       for (const span of texts(body['spans'])) replay.state.record(spanFromJson(span))
       return {}
