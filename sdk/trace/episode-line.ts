@@ -2,7 +2,7 @@
 import type { Episode, Message, ModelCall, Step, ToolDefinition } from './episode.ts'
 import { type EpisodeLine, episodeLineSchema } from './episode-schema.ts'
 import { HomegroundError } from './error.ts'
-import { sameJson } from './json.ts'
+import { JsonMap } from './json-map.ts'
 import { parseInput } from './parse-input.ts'
 import { errorText } from './thrown.ts'
 
@@ -88,16 +88,12 @@ function historyAfter(call: ModelCall): Message[] {
   return output === undefined ? call.request.messages : [...call.request.messages, output]
 }
 
-/** A message in a history: the first step that holds it there, and what followed it. */
-interface Branch {
-  message: Message
-  step: string
-  next: Branch[]
-}
+/** What may follow in a history: by message, the first step that holds it there. */
+type Branches = JsonMap<Message, { step: string; next: Branches }>
 
 /** The histories so far as a tree over messages: looking up a prefix costs one step a message, and nothing more where calls share their messages as objects. */
 class Histories {
-  private readonly roots: Branch[] = []
+  private readonly roots: Branches = new JsonMap()
   private readonly ids = new Set<string>()
 
   longestPrefix(messages: readonly Message[]): { step: string; count: number } | undefined {
@@ -105,7 +101,7 @@ class Histories {
     let step = ''
     let count = 0
     for (const message of messages) {
-      const found = branchOf(branches, message)
+      const found = branches.get(message)
       if (found === undefined) break
       branches = found.next
       step = found.step
@@ -120,33 +116,29 @@ class Histories {
     this.ids.add(call.id)
     let branches = this.roots
     for (const message of historyAfter(call)) {
-      let found = branchOf(branches, message)
+      let found = branches.get(message)
       if (found === undefined) {
-        found = { message, step: call.id, next: [] }
-        branches.push(found)
+        found = { step: call.id, next: new JsonMap() }
+        branches.add(message, found)
       }
       branches = found.next
     }
   }
 }
 
-function branchOf(branches: readonly Branch[], message: Message): Branch | undefined {
-  return branches.find((branch) => branch.message === message) ?? branches.find((branch) => sameJson(branch.message, message))
-}
-
 /** The lists of tool definitions so far: most calls of a run send the same. */
 class ToolLists {
-  private readonly lists: { tools: readonly ToolDefinition[]; step: string }[] = []
+  private readonly lists = new JsonMap<readonly ToolDefinition[], string>()
   private readonly ids = new Set<string>()
 
   /** The first step that sent these; `undefined` where there is none, or nothing to save. */
   earlier(tools: readonly ToolDefinition[]): string | undefined {
-    return tools.length === 0 ? undefined : this.lists.find((list) => sameJson(list.tools, tools))?.step
+    return tools.length === 0 ? undefined : this.lists.get(tools)
   }
 
   /** An id that stands twice names the first. */
   add(call: ModelCall, earlier: string | undefined): void {
-    if (!this.ids.has(call.id) && earlier === undefined) this.lists.push({ tools: call.request.tools, step: call.id })
+    if (!this.ids.has(call.id) && earlier === undefined) this.lists.add(call.request.tools, call.id)
     this.ids.add(call.id)
   }
 }

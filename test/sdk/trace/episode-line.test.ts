@@ -36,6 +36,19 @@ describe('an episode line', () => {
     expect(two.request.messages[1]).toBe(one.response?.outputs[0])
   })
 
+  test('finds the call that one goes on from among many that begin alike, in other objects too', () => {
+    const id = (n: number) => n.toString(16).padStart(16, '0')
+    const asked = (n: number) => [text('system', 'You sort.'), text('user', `Row ${n}?`)]
+    const calls = Array.from({ length: 30 }, (_, n) => modelCall(id(n + 1), asked(n), [text('assistant', `Row ${n}.`)]))
+    const next = modelCall(id(99), [...asked(17), text('assistant', 'Row 17.'), text('user', 'Sure?')], [])
+    const given = episode([...calls, next, modelCall(id(100), calls[17]?.request.messages ?? [], [])])
+    const { steps } = JSON.parse(formatEpisodeLine(given))
+    expect(steps.slice(-2).map((step: { request: { prefix: unknown } }) => step.request.prefix)).toEqual([
+      { step: id(18), count: 3 },
+      { step: id(18), count: 2 },
+    ])
+  })
+
   test('names the call that sent the same tools, and readers share them', () => {
     const tools = [{ type: 'function', name: 'look', parameters: { type: 'object' } }]
     const call = (id: string, sent: { type: string; name: string }[]) => {
