@@ -1,7 +1,8 @@
 // The harness `command`: any program, in any language. It reads the task's input from stdin and writes its answer to stdout; model calls go to a gateway of its own, tools come
 // over the SDK's remote seam, by POST or by MCP. A program with the SDK records itself; of others, what passes the gateway is recorded.
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import path from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { type SeamState, serveSeam } from '@homeground/sdk/seam'
 import { asObject, asText, dialectOf, HomegroundError, type Json, parseJson, type SpanRecord } from '@homeground/sdk/trace'
 import { serveGateway } from '../gateway/serve-gateway.ts'
@@ -64,8 +65,10 @@ async function runProgram(play: Play, environment: Record<string, string>): Prom
   if (job.harness.kind !== 'command') throw new TypeError('not a command harness')
   const [file = '', ...args] = job.harness.command
   const cwd = path.resolve(job.arm.cwd ?? job.folder, job.harness.cwd ?? '.')
-  const child = spawn(file, args, { cwd, env: { ...inherited(), ...job.harness.env, ...environment }, stdio: ['pipe', 'pipe', 'inherit'] })
-  const kill = (): void => void child.kill('SIGKILL')
+  const env = { ...inherited(), ...job.harness.env, ...environment }
+  // A group of its own, so that what a shell or `npm run` has started for it ends with it.
+  const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const kill = (): void => killGroup(child)
   signal.addEventListener('abort', kill, { once: true })
   if (signal.aborted) kill()
   const printed: Buffer[] = []
@@ -92,6 +95,16 @@ async function runProgram(play: Play, environment: Record<string, string>): Prom
   } finally {
     signal.removeEventListener('abort', kill)
   }
+}
+
+function killGroup(child: ChildProcessByStdio<Writable, Readable, null>): void {
+  try {
+    process.kill(-(child.pid ?? Number.NaN), 'SIGKILL')
+  } catch {
+    child.kill('SIGKILL')
+  }
+  // What has left the group may hold it open.
+  child.stdout.destroy()
 }
 
 /** But for what would keep the product's SDK out of the replay, and let its tools run for real. What env.json says itself holds. */

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ModelServer, startModelServer } from '@homeground/sdk/testing'
-import type { Episode } from '@homeground/sdk/trace'
+import { type Episode, isProcessAlive } from '@homeground/sdk/trace'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildEnvironment } from '../../../replay/environment/build.ts'
 import { openEnvironment } from '../../../replay/environment/open.ts'
@@ -78,6 +78,12 @@ async function run(options: Partial<RunOptions> = {}): Promise<{ lines: Rollout[
   return { lines, episodes }
 }
 
+/** Where there is /proc: one that has ended and that nobody has waited for is no running one. */
+function isRunning(pid = 0): boolean {
+  const file = `/proc/${pid}/stat`
+  return isProcessAlive(pid) && !(fs.existsSync(file) && /\) [ZX] /.test(fs.readFileSync(file, 'utf8')))
+}
+
 describe('harness command', { timeout: 120_000 }, () => {
   test.each(['post', 'mcp'])('plays a program without the SDK, its tools by %s, and reproduces its recording', async (WAY) => {
     const opened = await build(looked, [process.execPath, program('plain-program')], { WAY })
@@ -110,6 +116,19 @@ describe('harness command', { timeout: 120_000 }, () => {
     const { lines, episodes } = await run()
     expect(lines).toMatchObject([{ stop: 'done', offTape: { count: 0 } }])
     expect(episodes[0]).toMatchObject({ agent: { name: 'threaded' }, output: 'Saw: bright' })
+  })
+
+  test('ends a program that takes too long with all that it has started, and does not wait for what has left it', async () => {
+    const pids = path.join(folder, 'pids')
+    const start = `
+      const { spawn } = require('node:child_process')
+      const sleep = (detached) => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { detached, stdio: 'inherit' }).pid
+      require('node:fs').writeFileSync(${JSON.stringify(pids)}, JSON.stringify([sleep(false), sleep(true)]))`
+    await build(looked, [process.execPath, '-e', start], {}, 3_000)
+    expect((await run()).lines).toMatchObject([{ stop: 'timeout', score: null, error: { type: 'timeout' } }])
+    const [inside, outside]: number[] = JSON.parse(fs.readFileSync(pids, 'utf8'))
+    expect([isRunning(inside), isRunning(outside)]).toEqual([false, true])
+    process.kill(outside ?? 0, 'SIGKILL')
   })
 
   test('ends a program that takes too long, and names one that fails or is not there', async () => {
