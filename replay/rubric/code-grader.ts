@@ -87,14 +87,23 @@ class Thread {
   }
 
   async #askNow(name: string, given: readonly unknown[], timeoutMs: number): Promise<Reply | { kind: 'timeout' }> {
-    const worker = this.#worker ?? startThread(this.#file)
-    this.#worker = worker
+    const worker = this.#worker ?? this.#start()
     worker.ref()
     const reply = await ask(worker, { name, given }, timeoutMs)
     worker.unref()
     // What has not answered in time may still be running; what crashed is gone; a file that was mended is loaded anew.
     if (reply.kind !== 'answer') await this.end()
     return reply
+  }
+
+  #start(): Worker {
+    const worker = startThread(this.#file)
+    this.#worker = worker
+    // A grader may answer and crash afterwards: the next question is another thread's.
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined
+    })
+    return worker
   }
 }
 

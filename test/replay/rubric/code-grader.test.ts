@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CodeGraders } from '../../../replay/rubric/code-grader.ts'
+import { until } from '../../support/until.ts'
 import { sampleEpisode, sampleTask } from './sample.ts'
 
 let folder: string
@@ -11,7 +12,8 @@ beforeAll(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'code-'))
   fs.writeFileSync(
     path.join(folder, 'graders.mjs'),
-    `export const good = async (episode, task, tools) => ({ value: episode.output === 'yes' && task.id === 't1' && tools.look.effect === 'read', reason: 'looked' })
+    `import fs from 'node:fs'
+     export const good = async (episode, task, tools) => ({ value: episode.output === 'yes' && task.id === 't1' && tools.look.effect === 'read', reason: 'looked' })
      export const half = () => 0.5
      export const none = () => undefined
      export const loud = () => 'very good'
@@ -19,6 +21,8 @@ beforeAll(() => {
      export const throws = () => { throw new Error('no such field') }
      export const loops = () => { for (;;); }
      export const dies = () => process.exit(3)
+     export const later = () => { setTimeout(() => { throw new Error('too late') }); return 1 }
+     process.on('exit', () => fs.writeFileSync(new URL('ended', import.meta.url), ''))
      export default () => 1`,
   )
   graders = new CodeGraders(folder)
@@ -54,6 +58,18 @@ test('a grader that never ends is ended, has no score, and the next one works', 
     reason: 'graders.mjs#loops did not answer within 300 ms',
   })
   expect((await grade('graders.mjs#half')).value).toBe(0.5)
+})
+
+test('one that crashes after it has answered costs the next its thread, not its score', async () => {
+  const ended = path.join(folder, 'ended')
+  fs.rmSync(ended, { force: true })
+  expect((await grade('graders.mjs#later')).value).toBe(1)
+  await until(
+    () => fs.existsSync(ended),
+    () => 'its thread goes on',
+  )
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(await grade('graders.mjs#half', 2_000)).toMatchObject({ value: 0.5 })
 })
 
 test('many at once are answered each with its own', async () => {
