@@ -20,17 +20,20 @@ export function createGuard(ring: KeyRing, options: { requestsPerSecond: number;
   function limit(client: string): void {
     const rate = options.requestsPerSecond
     if (rate === 0) return
-    const bucket = buckets.get(client) ?? { tokens: rate, at: now() }
+    // A rate of less than one a second still lets one through.
+    const most = Math.max(1, rate)
+    const bucket = buckets.get(client) ?? { tokens: most, at: now() }
     buckets.delete(client)
     buckets.set(client, bucket)
-    bucket.tokens = Math.min(rate, bucket.tokens + ((now() - bucket.at) / 1_000) * rate)
+    bucket.tokens = Math.min(most, bucket.tokens + ((now() - bucket.at) / 1_000) * rate)
     bucket.at = now()
     if (buckets.size > clientsRemembered)
       for (const [oldest] of buckets) {
         buckets.delete(oldest)
         break
       }
-    if (bucket.tokens < 1) throw new HttpProblem(429, 'too many requests from this client', { retryAfterSeconds: 1 })
+    if (bucket.tokens < 1)
+      throw new HttpProblem(429, 'too many requests from this client', { retryAfterSeconds: Math.ceil((1 - bucket.tokens) / rate) })
     bucket.tokens -= 1
   }
 

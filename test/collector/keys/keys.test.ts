@@ -242,6 +242,13 @@ test('a client over its rate gets 429 with Retry-After', async () => {
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3)
 })
 
+test('a rate below one a second lets one through, and says when the next is', async () => {
+  const url = await start({ requestsPerSecond: 0.01 })
+  expect(await postTraces(url, body())).toMatchObject({ status: 200 })
+  const refused = await postTraces(url, body())
+  expect([refused.status, Number(refused.retryAfter) > 60]).toEqual([429, true])
+})
+
 test('a damaged key file is an error at the start, not an open door', () => {
   fs.writeFileSync(file, '{"keys":')
   expect(() => openKeyRing(file, { log })).toThrow(expect.objectContaining({ code: 'invalid-settings' }))
