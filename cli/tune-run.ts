@@ -6,6 +6,7 @@ import { type ModelFile, requirePython, type TrainOptions, type TrainSettings } 
 import { countOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
 import { folderOption, wantsJson } from './store-options.ts'
+import { inert, shellWord } from './terminal.ts'
 import { trainingProgress } from './training-progress.ts'
 import type { TuneOptions } from './tune-settings.ts'
 import { version } from './version.ts'
@@ -34,6 +35,7 @@ export async function runTraining(
   const python = requirePython(options.folder === undefined ? {} : { folder: options.folder })
   const progress = trainingProgress({ json: wantsJson(command) })
   const signal = interruptSignal()
+  const isFresh = !fs.existsSync(settings.output)
   try {
     const model = await train(settings, {
       python,
@@ -48,17 +50,17 @@ export async function runTraining(
       const { loss, reward, steps } = model.metrics
       const [name, { first, last }] = reward === undefined ? ['loss', loss] : ['reward', reward]
       process.stdout.write(
-        `${folder}: ${model.kind} after ${steps} steps, ${name} ${first?.toFixed(3) ?? '?'} to ${last?.toFixed(3) ?? '?'}\n` +
-          `  try it:  homeground serve ${folder}\n  gate it: homeground gate ENV --baseline ${settings.model.base} --candidate ${folder}\n`,
+        `${inert(folder)}: ${model.kind} after ${steps} steps, ${name} ${first?.toFixed(3) ?? '?'} to ${last?.toFixed(3) ?? '?'}\n` +
+          `  try it:  homeground serve ${shellWord(folder)}\n  gate it: homeground gate ENV --baseline ${shellWord(settings.model.base)} --candidate ${shellWord(folder)}\n`,
       )
     }
   } finally {
     progress.end()
-    if (!fs.existsSync(path.join(settings.output, 'started.json'))) removeIfOnlyOurs(settings.output)
+    if (isFresh && !fs.existsSync(path.join(settings.output, 'started.json'))) removeIfOnlyOurs(settings.output)
   }
 }
 
-/** A run that was refused leaves no folder behind. */
+/** A run that was refused leaves no folder of its own behind. */
 function removeIfOnlyOurs(folder: string): void {
   const ours = new Set(['settings.json', 'log.txt', 'tasks.jsonl'])
   if (!fs.existsSync(folder) || fs.readdirSync(folder).some((name) => !ours.has(name))) return

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { parseInput, readJsonFile } from '@homeground/sdk/trace'
+import { parseInput, readJsonFile, readTextLines } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { TrainingEnd } from './events.ts'
 import { modelCard } from './model-card.ts'
@@ -71,7 +71,7 @@ export async function writeLineage(run: {
     recipe: end.recipe,
     base: { path: settings.model.base, sha256: hashModel(settings.model.base) },
     ...(typeof adapter === 'string' ? { from: { path: adapter, sha256: hashModel(adapter) } } : {}),
-    data: settings.data.train.map((each) => ({ path: each, sha256: hashFile(each), rows: countLines(each) })),
+    data: await Promise.all(settings.data.train.map(dataOf)),
     environments: environmentsOf(settings, run.environments),
     settings: { path: 'settings.json', sha256: createHash('sha256').update(JSON.stringify(settings)).digest('hex') },
     seed: end.seed,
@@ -116,15 +116,13 @@ export function hashModel(folder: string): string {
   return hash.digest('hex')
 }
 
-function hashFile(file: string): string {
-  return createHash('sha256').update(fs.readFileSync(file)).digest('hex')
-}
-
-function countLines(file: string): number {
-  return fs
-    .readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '').length
+/** Hashed as it lies there, its rows counted as they are trained: unpacked. */
+async function dataOf(file: string): Promise<ModelFile['data'][number]> {
+  const hash = createHash('sha256')
+  for await (const piece of fs.createReadStream(file)) hash.update(piece)
+  let rows = 0
+  for await (const { text } of readTextLines(file)) if (text.trim() !== '') rows += 1
+  return { path: file, sha256: hash.digest('hex'), rows }
 }
 
 /** `dataset` writes ROWS.report.json beside its rows; it names the environments and runs that they came from, as far as they are still there. */

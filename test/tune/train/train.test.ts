@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hashModel, type TrainerEvent, train } from '../../../tune/train/index.ts'
 import { projectRoot } from '../../support/project-files.ts'
@@ -41,10 +43,12 @@ const sft = ['tune', 'sft', '--model', 'base', '--data', 'rows.jsonl', '--output
 describe('train', () => {
   it('hands on what the trainer says, and records what the model was made from', async () => {
     const events: TrainerEvent['event'][] = []
+    const packed = path.join(folder, 'more.jsonl.gz')
+    fs.writeFileSync(packed, gzipSync('{"messages":[]}\n'.repeat(5)))
     const settings = {
       recipe: 'sft' as const,
       model: { base: path.join(folder, 'base') },
-      data: { train: [path.join(folder, 'rows.jsonl')] },
+      data: { train: [path.join(folder, 'rows.jsonl'), packed] },
       output: path.join(folder, 'desk-sft'),
     }
     const model = await train(settings, {
@@ -61,7 +65,10 @@ describe('train', () => {
       path: 'adapter',
       recipe: 'sft',
       base: { path: settings.model.base, sha256: hashModel(settings.model.base) },
-      data: [{ path: settings.data.train[0], sha256: expect.stringMatching(/^[0-9a-f]{64}$/), rows: 2 }],
+      data: [
+        { path: settings.data.train[0], sha256: expect.stringMatching(/^[0-9a-f]{64}$/), rows: 2 },
+        { path: packed, sha256: createHash('sha256').update(fs.readFileSync(packed)).digest('hex'), rows: 5 },
+      ],
       environments: [{ name: 'desk', hash: 'e'.repeat(64) }],
       settings: { path: 'settings.json', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
       seed: 0,
@@ -98,6 +105,14 @@ describe('homeground tune sft', () => {
     expect(ended.stderr).toContain('optimizer.epochs: expected a number above 0, found 0 (give a number above 0)')
     expect(ended.stderr).toContain('seed: expected')
     expect(fs.existsSync(path.join(folder, 'out'))).toBe(false)
+  })
+
+  it('refused, leaves a folder that was there, and the settings that somebody wrote into it', () => {
+    const own = path.join(folder, 'out', 'settings.json')
+    fs.mkdirSync(path.dirname(own))
+    fs.writeFileSync(own, JSON.stringify({ act: 'refuse', seed: 7 }))
+    expect(homeground(...sft, '--settings', own).status).toBe(2)
+    expect(fs.readFileSync(own, 'utf8')).toBe(JSON.stringify({ act: 'refuse', seed: 7 }))
   })
 
   it.each([
