@@ -30,21 +30,12 @@ export async function serve(environment: Readonly<Record<string, string | undefi
   const kafka = kafkaOptions(settings)
   const role = settings.HOMEGROUND_ROLE
   const log = pino({ level: settings.HOMEGROUND_LOG_LEVEL, base: null }, pino.destination({ fd: 2, sync: true }))
+  // Before the engine starts: what cannot be read leaves nothing running.
+  const prices = pricesOf(environment)
   const store = role === 'receive' ? undefined : await openStore({ environment })
-  await store?.setPrices(
-    Object.entries(readPrices(environment['HOMEGROUND_PRICES'])).map(
-      ([model, { input, output, cacheRead = input, cacheWrite = input, asOf = '' }]) => ({
-        model,
-        input,
-        output,
-        cacheRead,
-        cacheWrite,
-        asOf,
-      }),
-    ),
-  )
   let collector: Collector
   try {
+    await store?.setPrices(prices)
     const queue =
       kafka === undefined ? directQueue(needed(store)) : await openKafkaQueue({ kafka, log, ...(store === undefined ? {} : { store }) })
     try {
@@ -77,6 +68,19 @@ export async function serve(environment: Readonly<Record<string, string | undefi
     return inTime
   })
   return { collector, log, ended }
+}
+
+function pricesOf(environment: Readonly<Record<string, string | undefined>>): Parameters<Store['setPrices']>[0] {
+  return Object.entries(readPrices(environment['HOMEGROUND_PRICES'])).map(
+    ([model, { input, output, cacheRead = input, cacheWrite = input, asOf = '' }]) => ({
+      model,
+      input,
+      output,
+      cacheRead,
+      cacheWrite,
+      asOf,
+    }),
+  )
 }
 
 /** `kafkaOptions` refuses a role without a store where there is no Kafka. */

@@ -3,9 +3,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { pino } from 'pino'
+import { collectorSettings } from '../collector/index.ts'
 import { readPrices } from '../replay/rubric/index.ts'
 import { systemDeps } from '../replay/run/system-deps.ts'
 import { openSites, startWorker } from '../replay/work/index.ts'
+import { readSettings } from '../store/index.ts'
 import { keepHeapLean } from './lean-heap.ts'
 import { countOf } from './option-values.ts'
 import { interruptSignal } from './progress.ts'
@@ -34,28 +36,32 @@ export function register(program: Command): void {
     .option('--name <NAME>', 'what a run calls it when it complains', `${os.hostname()}/${process.pid}`)
     .action(async (options: WorkerCommandOptions, command: Command) => {
       keepHeapLean()
-      const log = pino({ level: process.env['HOMEGROUND_LOG_LEVEL'] ?? 'info', base: null }, pino.destination({ fd: 2, sync: true }))
+      const { HOMEGROUND_LOG_LEVEL: level } = readSettings(collectorSettings, process.env)
+      const log = pino({ level, base: null }, pino.destination({ fd: 2, sync: true }))
       const stop = interruptSignal()
       const { concurrency, name, env: folders, cacheShare: share } = options
       const cache = options.cache === undefined ? {} : { cache: { folder: path.resolve(options.cache), share } }
-      const work = await openWork(log)
       const sites = openSites({ folders, concurrency, prices: readPrices(), deps: systemDeps(), ...cache })
-      const worker = await startWorker({
-        ...work,
-        sites,
-        name,
-        concurrency,
-        onEvent: ({ kind, ...fields }) => (kind === 'played' ? log.info(fields, 'played') : log.error(fields, kind)),
-      })
-      process.stdout.write(
-        wantsJson(command) ? `${JSON.stringify({ name, pid: process.pid })}\n` : `worker ${name}: waiting for rollouts\n`,
-      )
-      await new Promise<void>((resolve) => {
-        if (stop.aborted) resolve()
-        stop.addEventListener('abort', () => resolve(), { once: true })
-      })
-      await worker.close()
-      await sites.close()
-      await work.channel.close()
+      const work = await openWork(log)
+      try {
+        const worker = await startWorker({
+          ...work,
+          sites,
+          name,
+          concurrency,
+          onEvent: ({ kind, ...fields }) => (kind === 'played' ? log.info(fields, 'played') : log.error(fields, kind)),
+        })
+        process.stdout.write(
+          wantsJson(command) ? `${JSON.stringify({ name, pid: process.pid })}\n` : `worker ${name}: waiting for rollouts\n`,
+        )
+        await new Promise<void>((resolve) => {
+          if (stop.aborted) resolve()
+          stop.addEventListener('abort', () => resolve(), { once: true })
+        })
+        await worker.close()
+      } finally {
+        await sites.close()
+        await work.channel.close()
+      }
     })
 }

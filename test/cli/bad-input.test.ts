@@ -49,7 +49,13 @@ const chat = JSON.stringify({
   ],
 })
 
-const cases: { what: string; args: string[]; files?: Record<string, string | Buffer>; refusal: Refusal }[] = [
+const cases: {
+  what: string
+  args: string[]
+  files?: Record<string, string | Buffer>
+  variables?: Record<string, string>
+  refusal: Refusal
+}[] = [
   {
     what: 'an unknown command',
     args: ['frobnicate'],
@@ -74,6 +80,20 @@ const cases: { what: string; args: string[]; files?: Record<string, string | Buf
     what: 'a wrong port',
     args: ['up', '--port', '70000'],
     refusal: { message: /70000 is no port/, hint: /65535/, docs: 'invalid-argument' },
+  },
+  {
+    what: 'a log level that is none',
+    args: ['worker', '--env', '.'],
+    variables: { HOMEGROUND_LOG_LEVEL: 'loud' },
+    refusal: { message: /HOMEGROUND_LOG_LEVEL: /, hint: /set the variables/, docs: 'invalid-settings' },
+  },
+  {
+    what: 'a file of prices that is none',
+    args: ['worker', '--env', '.'],
+    files: { 'prices.json': '[]' },
+    // Before the brokers are asked.
+    variables: { HOMEGROUND_PRICES: 'prices.json', HOMEGROUND_KAFKA_BROKERS: '127.0.0.1:9' },
+    refusal: { message: /prices\.json/, hint: /./, docs: 'invalid-settings' },
   },
   {
     what: 'a rule for no project',
@@ -119,11 +139,11 @@ const cases: { what: string; args: string[]; files?: Record<string, string | Buf
   },
 ]
 
-describe.each(cases)('$what', ({ args, files, refusal }) => {
+describe.each(cases)('$what', ({ args, files, variables, refusal }) => {
   it('is refused with its place and the next action, and writes nothing', async () => {
     const folder = folderWith(files)
     const before = filesUnder(folder)
-    expectRefusal(await homegroundCommand(args, {}, { cwd: folder }), refusal)
+    expectRefusal(await homegroundCommand(args, variables, { cwd: folder }), refusal)
     expect(filesUnder(folder)).toEqual(before)
   })
 })

@@ -32,5 +32,8 @@ describe.skipIf(engineIsMissing)('HOMEGROUND_PRICES', { timeout: 120_000 }, () =
     const ended = await homegroundCommand(['collector'], { ...environment('broken.json'), HOMEGROUND_PORT: '0' })
     expect(ended.code).toBe(2)
     expect(ended.stderr).toContain('broken.json')
+    const fresh = path.join(engine.folder, 'fresh')
+    expect((await homegroundCommand(['up', '--port', '0', '--folder', fresh], environment('broken.json'))).code).toBe(2)
+    expect(fs.existsSync(fresh), 'no engine was started for it').toBe(false)
   })
 })
