@@ -6,9 +6,10 @@ import { type Episode, formatEpisodeLine, type Json, type Message, readJsonLines
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { passRates } from '../../../replay/compare/pass-rates.ts'
 import { importFiles, readTools } from '../../../store/import/index.ts'
+import type { Importer } from '../../../store/import/types.ts'
 import { episode, modelCall, text } from '../../sdk/trace/episode-fixtures.ts'
 import { engineIsMissing, useEngine } from '../../support/engine.ts'
-import { spanId } from '../../support/span-rows.ts'
+import { spanId, spanRow } from '../../support/span-rows.ts'
 import { memoryStore } from './memory-store.ts'
 
 const data = fileURLToPath(new URL('../../../examples/data/', import.meta.url))
@@ -323,3 +324,17 @@ function shown(message: Message) {
   const calls = message.parts.filter((part) => part.type === 'tool_call').map((part) => [part.id, part.name, part.arguments])
   return [message.role, texts.join(''), ...calls]
 }
+
+test('a trace of more spans than a call may have arguments is stored', async () => {
+  const rows = Array.from({ length: 200_000 }, (_, n) => spanRow({ spanId: spanId(n + 1) }))
+  const many: Importer = {
+    format: 'many',
+    summary: '',
+    async *read() {
+      yield { rows, feedback: [] }
+    },
+  }
+  const store = memoryStore()
+  await importFiles(store, [tau], 'many', { importers: [many] })
+  expect(store.rows.size).toBe(rows.length)
+})

@@ -52,3 +52,8 @@ it('tells each kind of warning once, and shows names as text', () => {
   expect([...text.matchAll(/<li>.*?<\/li>/g)].map(([item]) => item)).toEqual(['<li><b>zero-variance</b> all &#60;alike&#62;</li>'])
   expect([text.includes('<b>desk'), text.includes('&#60;b&#62;desk')]).toEqual([false, true])
 })
+
+it('draws a run of more steps than a call may have arguments', () => {
+  const text = report(Array.from({ length: 200_000 }, (_, n) => ({ event: 'step', step: n, loss: (n % 7) + 1 })))
+  expect(text).toContain('1 to 7 over steps 0 to 199999')
+})

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { compareRun, runSource, writeReport } from '../../../../replay/compare/index.ts'
 import { caseView } from '../../../../replay/compare/report/case-view.ts'
 import { chooseCases } from '../../../../replay/compare/report/cases.ts'
+import { deltaChart } from '../../../../replay/compare/report/delta-chart.ts'
 import { pairSection } from '../../../../replay/compare/report/pair-section.ts'
 import { html } from '../../../../replay/rubric/markup.ts'
 import { partingTurn, transcript } from '../../../../replay/rubric/transcript.ts'
@@ -147,4 +148,18 @@ describe('a transcript', () => {
 
 test('a value put into markup is escaped, also inside lists; what html made is not', () => {
   expect(html`<p>${['<', html`<b>${'"'}</b>`, undefined, false]}</p>`.text).toBe('<p>&#60;<b>&#34;</b></p>')
+})
+
+test('a chart of more tasks than a call may have arguments is drawn', () => {
+  const tasks = Array.from({ length: 200_000 }, (_, n) => ({
+    task: String(n),
+    session: String(n),
+    baseline: 0,
+    candidate: (n % 5) / 10,
+    delta: (n % 5) / 10,
+    offTape: { baseline: 0, candidate: 0 },
+  }))
+  const { text } = deltaChart(tasks, () => undefined)
+  expect(text).toContain('160000 better, 40000 the same, 0 worse')
+  expect(text).toContain('+0.400')
 })
