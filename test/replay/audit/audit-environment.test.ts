@@ -187,12 +187,13 @@ describe('other environments', () => {
   }, 180_000)
 })
 
-test('near-duplicates are found by most of their words, and unlike texts are not', () => {
+test('near-duplicates are found by most of their words, each once, and unlike texts are not', () => {
   const long = Array.from({ length: 60 }, (_, at) => `word${at}`).join(' ')
   const pairs = nearDuplicates(
     [
       { id: 'a', text: long },
       { id: 'b', text: 'something else entirely is said here' },
+      { id: 'c', text: long },
     ],
     [
       { id: 'x', text: `${long} more` },
