@@ -12,27 +12,33 @@ import { writeJson } from './write.ts'
 export async function sealEnvironment(folder: string): Promise<EnvironmentFile> {
   const absolute = path.resolve(folder)
   const { file, rubric } = readSettings(absolute)
-  const tasks = await rewrite(path.join(absolute, files.tasks), (value, place) => {
-    const { hash: _hash, id, ...content } = parseInput(taskSchema, value, { place, what: 'a task', code: 'environment-invalid' })
-    return { id, hash: taskHash({ id, ...content }), ...content }
-  })
-  const tapes = await rewrite(path.join(absolute, files.tapes), (value, place) => {
-    const tape = parseInput(tapeSchema, value, { place, what: 'a tape', code: 'environment-invalid' })
-    return { task: tape.task, entries: tape.entries.map((entry) => ({ ...entry, hash: argumentsHash(entry.arguments) })) }
-  })
-  const sealed = { ...file, hash: environmentHash({ tasks: tasks.hash, tapes: tapes.hash, rubric, settings: file, folder: absolute }) }
-  await tasks.commit()
-  await tapes.commit()
-  writeJson(path.join(absolute, files.settings), sealed)
-  return sealed
+  const [tasksFile, tapesFile] = [path.join(absolute, files.tasks), path.join(absolute, files.tapes)]
+  try {
+    const tasks = await rewrite(tasksFile, (value, place) => {
+      const { hash: _hash, id, ...content } = parseInput(taskSchema, value, { place, what: 'a task', code: 'environment-invalid' })
+      return { id, hash: taskHash({ id, ...content }), ...content }
+    })
+    const tapes = await rewrite(tapesFile, (value, place) => {
+      const tape = parseInput(tapeSchema, value, { place, what: 'a tape', code: 'environment-invalid' })
+      return { task: tape.task, entries: tape.entries.map((entry) => ({ ...entry, hash: argumentsHash(entry.arguments) })) }
+    })
+    const sealed = { ...file, hash: environmentHash({ tasks, tapes, rubric, settings: file, folder: absolute }) }
+    for (const each of [tasksFile, tapesFile]) await fs.promises.rename(rewritten(each), each)
+    writeJson(path.join(absolute, files.settings), sealed)
+    return sealed
+  } finally {
+    // Where an edit broke the format nothing is taken over, and nothing is left.
+    for (const each of [tasksFile, tapesFile]) await fs.promises.rm(rewritten(each), { force: true })
+  }
 }
 
-async function rewrite(
-  file: string,
-  change: (value: unknown, place: string) => unknown,
-): Promise<{ hash: string; commit(): Promise<void> }> {
-  const next = `${file}.sealed`
-  const writer = await JsonLinesWriter.open(next)
+function rewritten(file: string): string {
+  return `${file}.sealed`
+}
+
+/** Writes the lines anew beside the file; gives their hash. */
+async function rewrite(file: string, change: (value: unknown, place: string) => unknown): Promise<string> {
+  const writer = await JsonLinesWriter.open(rewritten(file))
   const hash = lineHash()
   try {
     for await (const { value, line } of readJsonLines(file)) {
@@ -45,5 +51,5 @@ async function rewrite(
     await writer.abort()
     throw error
   }
-  return { hash: hash.digest(), commit: () => fs.promises.rename(next, file) }
+  return hash.digest()
 }

@@ -7,6 +7,7 @@ import { type BuildOptions, buildEnvironment } from '../../../replay/environment
 import { openEnvironment } from '../../../replay/environment/open.ts'
 import { sealEnvironment } from '../../../replay/environment/seal.ts'
 import type { Environment, Task, TaskTape } from '../../../replay/environment/types.ts'
+import { filesUnder } from '../../support/files-under.ts'
 import { airlineEpisodes, calls, episodeOf, result, text, toolSpan } from '../support/episodes.ts'
 
 let folder: string
@@ -318,5 +319,13 @@ describe('openEnvironment', () => {
     const environment = await openEnvironment(at('env'))
     expect(JSON.stringify((await contents(environment)).tasks)).toContain('order 9')
     await environment.close()
+  })
+
+  test('an edit that broke the format is refused, and leaves nothing beside it', async () => {
+    await build([refund])
+    fs.appendFileSync(at('env/tapes.jsonl'), '{"task":7}\n')
+    const before = filesUnder(at('env'))
+    await expect(sealEnvironment(at('env'))).rejects.toMatchObject({ code: 'environment-invalid' })
+    expect(filesUnder(at('env'))).toEqual(before)
   })
 })
