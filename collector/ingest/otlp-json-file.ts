@@ -58,7 +58,8 @@ async function* requests(file: string): AsyncGenerator<{ text: string; place: st
         cause,
       })
     })
-    yield { text, place: file }
+    // Some editors write a byte order mark, which is no JSON.
+    yield { text: text.replace(/^\ufeff/, ''), place: file }
     return
   }
   for await (const { text, line } of readTextLines(file)) if (text.trim() !== '') yield { text, place: `${file}:${line}` }

@@ -50,9 +50,10 @@ describe('import --format otlp-json', () => {
     expect(store.assembled()).toMatchObject([{ project: 'kiosk', steps: [{ kind: 'model', parent: '0000000000000001' }] }])
   })
 
-  test('takes one request in a .json file, into the project asked for', async () => {
+  test.each(['', '\ufeff'])('takes one request in a .json file, into the project asked for, behind %j', async (mark) => {
     const store = memoryStore()
-    await importFiles(store, [put('one.json', JSON.stringify(request('0000000000000001', 'invoke_agent'), null, 2))], 'otlp-json', {
+    const text = mark + JSON.stringify(request('0000000000000001', 'invoke_agent'), null, 2)
+    await importFiles(store, [put('one.json', text)], 'otlp-json', {
       importers: [otlpJson],
       project: 'other',
     })
