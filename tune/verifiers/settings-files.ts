@@ -15,7 +15,7 @@ export function pyproject({ taskset, module, environment }: PackageAbout): strin
   return `[project]
 name = "${taskset}"
 version = "0.1.0"
-description = "The Homeground environment ${environment.name} for verifiers."
+description = ${tomlText(`The Homeground environment ${environment.name} for verifiers.`)}
 requires-python = ">=3.11"
 dependencies = ["verifiers>=0.4,<0.5"]
 
@@ -28,7 +28,7 @@ packages = ["${module}"]
 `
 }
 
-/** For prime-rl's \`rl\` entry point; model and sizes are the reader's to choose. */
+/** For prime-rl's `rl` entry point; model and sizes are the reader's to choose. */
 export function primeRl({ taskset, environment }: PackageAbout): string {
   return `# prime-rl with the Homeground environment ${environment.name}: \`uv run rl @ prime-rl.toml\`, after this package was installed beside prime-rl.
 # Each rollout is played by \`homeground run\` on the orchestrator's machine; Node and the environment's folder have to be there.
@@ -57,7 +57,7 @@ group_size = 8
 max_completion_tokens = 512
 
 [[orchestrator.train.source]]
-name = "${environment.name}"
+name = ${tomlText(environment.name)}
 env.taskset.id = "${taskset}"
 env.agent.runtime.type = "subprocess"
 
@@ -90,4 +90,9 @@ vf-eval ${taskset} -n 4 -r 2 --env.agent.runtime.type subprocess --client.base-u
 
 Moved? \`--env.agent.harness.environment FOLDER\` and \`--env.agent.harness.command '["npx", "homeground"]'\`. A rollout that could not be scored is an error there, never 0.
 `
+}
+
+/** TOML's basic strings take every escape that JSON writes. */
+function tomlText(text: string): string {
+  return JSON.stringify(text)
 }

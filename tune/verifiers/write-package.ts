@@ -33,10 +33,7 @@ export async function writeVerifiersPackage(folder: string, options: PackageOpti
   const { source, environment } = options
   refuseFolder(folder)
   const split = options.dataset.split ?? 'train'
-  const taskset = `homeground-${environment.file.name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')}`
+  const taskset = tasksetOf(environment.file)
   const module = taskset.replaceAll('-', '_')
   makeFolder(path.join(folder, module))
   for (const name of ['__init__.py', 'taskset.py', 'harness.py'])
@@ -55,6 +52,15 @@ export async function writeVerifiersPackage(folder: string, options: PackageOpti
   await fs.writeFile(path.join(folder, 'prime-rl.toml'), primeRl(about))
   await fs.writeFile(path.join(folder, 'README.md'), readme(about))
   return { folder, taskset, tasks: tasks.size, episodes, dataset }
+}
+
+/** `Support desk` is homeground-support-desk. A name without any letter that packages may have goes by the environment's hash. */
+function tasksetOf({ name, hash }: { name: string; hash: string }): string {
+  const word = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return `homeground-${word || hash.slice(0, 12)}`
 }
 
 /** Tasks by id, as the package has them. */

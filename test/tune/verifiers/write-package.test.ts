@@ -48,10 +48,14 @@ const lines = (...names: string[]) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-const write = (dataset = {}, candidates = [played('a', 'train', 1), played('b', 'train', 0), played('t', 'test', 1)]) =>
+const write = (
+  dataset = {},
+  candidates = [played('a', 'train', 1), played('b', 'train', 0), played('t', 'test', 1)],
+  name = 'Support desk',
+) =>
   writeVerifiersPackage(path.join(folder, 'out'), {
     source: sourceOf(candidates, [taskOf('a', 'train'), taskOf('b', 'train'), taskOf('v', 'validation'), taskOf('t', 'test')]),
-    environment: { folder: '/env', file: { name: 'Support desk', hash: 'f'.repeat(64) } } as never,
+    environment: { folder: '/env', file: { name, hash: 'f'.repeat(64) } } as never,
     dataset,
     command: ['node', 'main.js'],
     from: ['/env'],
@@ -97,6 +101,16 @@ describe('writing a verifiers package', () => {
     expect(lines('traces.jsonl')).toHaveLength(2)
     fs.rmSync(path.join(folder, 'out', 'prime-rl.toml'))
     await expect(write()).rejects.toMatchObject({ code: 'invalid-argument' })
+  })
+
+  test.each([
+    ['日本の窓口', 'homeground-ffffffffffff', '"日本の窓口"'],
+    ['The "desk"', 'homeground-the-desk', '"The \\"desk\\""'],
+  ])('has a name that Python takes where the environment is called %s', async (name, taskset, source) => {
+    expect(await write({}, [], name)).toMatchObject({ taskset })
+    const settings = (file: string) => fs.readFileSync(path.join(folder, 'out', file), 'utf8')
+    expect(settings('pyproject.toml')).toContain(`name = "${taskset}"`)
+    expect(settings('prime-rl.toml')).toContain(`name = ${source}`)
   })
 
   test('the command line wants an environment, and names the folders that are in its way', async () => {
