@@ -36,7 +36,8 @@ export async function findEverywhere({ store, letters, spools }: Places, subject
   let spooled = 0
   for (const spool of spools)
     for await (const span of spool.spans()) if (span.waits && isAmong(span, { project: subject.project, traces })) spooled += 1
-  const otherwise = [...traces].filter((one) => !found.traces.includes(one))
+  const known = new Set(found.traces)
+  const otherwise = [...traces].filter((one) => !known.has(one))
   const more = otherwise.length === 0 ? undefined : await store.erasable({ project: subject.project, traces: otherwise })
   const environments = new Map([...found.environments, ...(more?.environments ?? [])].map((one) => [`${one.hash} ${one.folder}`, one]))
   return {

@@ -97,7 +97,9 @@ function byTag(observed: Paired, tags: (task: string) => Record<string, string>)
     for (const [tag, value] of Object.entries(tags(task))) {
       const values = members.get(tag) ?? new Map<string, number[]>()
       members.set(tag, values)
-      values.set(value, [...(values.get(value) ?? []), at])
+      const places = values.get(value)
+      if (places === undefined) values.set(value, [at])
+      else places.push(at)
     }
   const slices: PairComparison['slices'] = []
   for (const [tag, values] of [...members].toSorted(([a], [b]) => (a < b ? -1 : 1))) {

@@ -48,7 +48,7 @@ class Making {
   invalidArguments = 0
   private readonly onRow: (made: DatasetRow) => Promise<void>
   private readonly duplicates: Duplicates
-  private readonly dropped = new Map<DropReason, string[]>()
+  private readonly dropped = new Map<DropReason, Set<string>>()
   private readonly tokens: RowOrigin['tokens'][] = []
 
   constructor(options: DatasetOptions, style: MessageStyle, onRow: (made: DatasetRow) => Promise<void>) {
@@ -60,8 +60,8 @@ class Making {
 
   drop(id: string, reason: DropReason): void {
     const ids = this.dropped.get(reason)
-    if (ids === undefined) this.dropped.set(reason, [id])
-    else if (!ids.includes(id)) ids.push(id)
+    if (ids === undefined) this.dropped.set(reason, new Set([id]))
+    else ids.add(id)
   }
 
   async add(id: string, row: Row, turns: readonly Turn[], from: Omit<RowOrigin, 'tokens'>): Promise<void> {
@@ -77,7 +77,7 @@ class Making {
       rows: this.tokens.length,
       considered: counts.considered,
       heldOut: counts.heldOut,
-      dropped: Object.fromEntries(this.dropped),
+      dropped: Object.fromEntries([...this.dropped].map(([reason, ids]) => [reason, [...ids]])),
       counted: { invalidArguments: this.invalidArguments },
       tokens: summariseTokens(this.tokens),
     }

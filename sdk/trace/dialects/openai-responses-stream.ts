@@ -140,5 +140,8 @@ function grow(target: Fields, key: string, delta: Json | undefined): void {
 }
 
 function growList(target: Fields, key: string, more: Json | undefined): void {
-  if (Array.isArray(more) && more.length > 0) target[key] = [...asArray(target[key]), ...more]
+  if (!Array.isArray(more) || more.length === 0) return
+  const held = target[key]
+  if (!Array.isArray(held)) target[key] = [...more]
+  else for (const each of more) held.push(each)
 }
