@@ -20,6 +20,7 @@ import { openRun } from '../replay/run/open-run.ts'
 import type { Run } from '../replay/run/types.ts'
 import { comparisonText } from './compare-text.ts'
 import { type OpenEpisodes, openEpisodes } from './episode-query.ts'
+import { marginOf } from './option-values.ts'
 import { homegroundFolder, runFolder } from './run-folder-option.ts'
 import { folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
@@ -142,10 +143,4 @@ async function armsOf(episodes: OpenEpisodes, { a, b, by }: CompareOptions): Pro
 
 function text(comparison: Comparison, files: ReportFiles | undefined): string {
   return comparisonText(comparison) + (files ? `\nreport: ${inert(files.html)}\n` : '')
-}
-
-function marginOf(given: string): number {
-  const margin = Number(given)
-  if (given.trim() !== '' && margin > 0 && margin <= 1) return margin
-  throw new HomegroundError('invalid-argument', `${inert(given)} is no margin`, { hint: 'give a share of the score above 0, like 0.05' })
 }

@@ -17,6 +17,7 @@ import {
 } from '../tune/dataset/index.ts'
 import { formatNamed, formats } from '../tune/formats/index.ts'
 import { writeVerifiersPackage } from '../tune/verifiers/index.ts'
+import { countOf, shareOf } from './option-values.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -59,11 +60,11 @@ export function register(program: Command): void {
       ).makeOptionMandatory(),
     )
     .addOption(new Option('--split <SPLIT>', 'rows of this split; never of test').choices(['train', 'validation']).default('train'))
-    .option('--min-score <N>', 'only episodes that scored so much; of trl-kto: from where an answer is good', numberOf)
+    .option('--min-score <N>', 'only episodes that scored so much; of trl-kto: from where an answer is good', shareOf)
     .option('--best <N>', 'only the so many best episodes of each task', countOf)
-    .option('--margin <N>', 'least difference of score between the sides of a pair', numberOf)
+    .option('--margin <N>', 'least difference of score between the sides of a pair', shareOf)
     .option('--pairs <N>', 'most pairs of one task', countOf, 1)
-    .option('--near-duplicates <SHARE>', 'drop rows that share so much of their word runs with an earlier one, e.g. 0.9', numberOf)
+    .option('--near-duplicates <SHARE>', 'drop rows that share so much of their word runs with an earlier one, e.g. 0.9', shareOf)
     .option(
       '--reasoning <HOW>',
       'drop, keep (into reasoning_content), or the providers whose is kept, e.g. deepseek,vllm',
@@ -224,17 +225,4 @@ function print(written: WrittenDataset, json: boolean): void {
 
 function reasoningOption(text: string): 'drop' | 'keep' | string[] {
   return text === 'drop' || text === 'keep' ? text : text.split(',').map((name) => name.trim())
-}
-
-function numberOf(text: string): number {
-  const number = Number(text)
-  if (text.trim() !== '' && Number.isFinite(number) && number >= 0 && number <= 1) return number
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no number from 0 to 1`, {
-    hint: 'scores and shares lie between 0 and 1',
-  })
-}
-
-function countOf(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no count`, { hint: 'give a whole number of 1 or more' })
 }

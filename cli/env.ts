@@ -55,7 +55,9 @@ export function register(program: Command): void {
     .argument('<folder>', 'the environment folder')
     .action(async (folder: string, _options: object, command: Command) => {
       const file = await sealEnvironment(folder)
-      process.stdout.write(wantsJson(command) ? `${JSON.stringify({ folder, hash: file.hash })}\n` : `sealed ${folder}: ${file.hash}\n`)
+      process.stdout.write(
+        wantsJson(command) ? `${JSON.stringify({ folder, hash: file.hash })}\n` : `sealed ${inert(folder)}: ${file.hash}\n`,
+      )
     })
 }
 
@@ -84,7 +86,7 @@ const shown = 10
 
 function verificationText(report: Verification): string {
   const lines = [
-    `${report.environment.name}: ${report.reproduced} of ${report.tasks} tasks reproduced (${(report.share * 100).toFixed(1)} %), ${report.offTape} calls off the tape`,
+    `${inert(report.environment.name)}: ${report.reproduced} of ${report.tasks} tasks reproduced (${(report.share * 100).toFixed(1)} %), ${report.offTape} calls off the tape`,
   ]
   for (const divergence of report.divergences.slice(0, shown)) {
     lines.push(

@@ -1,7 +1,7 @@
 // Episodes named on the command line: a file of them, or a query of the store as NAME=VALUE pairs joined by commas.
 import fs from 'node:fs'
 import { type Episode, expandEpisodeLine, HomegroundError, readJsonLines } from '@homeground/sdk/trace'
-import { type EpisodeQuery, openStore } from '../store/index.ts'
+import { type EpisodeQuery, feedbackValue, openStore } from '../store/index.ts'
 import { environmentWith } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -69,9 +69,4 @@ function put(query: EpisodeQuery, name: string, value: string): void {
     throw new HomegroundError('invalid-argument', `episodes are not found by ${inert(name)}`, {
       hint: 'use project, agent, model, session, user, tool, run, from, to, source, tags.NAME or feedback.NAME',
     })
-}
-
-function feedbackValue(text: string): number | boolean | string {
-  if (text === 'true' || text === 'false') return text === 'true'
-  return Number.isFinite(Number(text)) ? Number(text) : text
 }

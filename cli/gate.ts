@@ -9,6 +9,7 @@ import { type GateModels, serveGateModels } from './gate-models.ts'
 import { recordGate } from './gate-record.ts'
 import { countOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
+import { homegroundFolder } from './run-folder-option.ts'
 import { folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 import { version } from './version.ts'
@@ -43,7 +44,7 @@ export function register(program: Command): void {
 
 async function run(folder: string, options: GateCommandOptions, json: boolean): Promise<GateResult> {
   const environment = await openEnvironment(folder)
-  const home = options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground'
+  const home = homegroundFolder(options.folder)
   const progress = progressLine('rollouts', { json })
   try {
     const read = readRules(options.rules ?? path.join(folder, 'gate.json'), options.rules !== undefined)

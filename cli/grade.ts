@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { openEnvironment } from '../replay/environment/open.ts'
 import type { Split } from '../replay/environment/types.ts'
 import { type Calibration, calibrate, type GradedRecording, gradeRecordings, readLabels, readPrices } from '../replay/rubric/index.ts'
+import { shareOf } from './option-values.ts'
 import { wantsJson } from './store-options.ts'
 import { inert, table } from './terminal.ts'
 
@@ -123,10 +124,4 @@ function disagreement(item: GradedRecording): string[] {
     .join('; ')
   const shown = why.length > longestReason ? `${why.slice(0, longestReason)}…` : why
   return [item.task, item.session, item.score === null ? '–' : String(item.score), String(item.against), shown]
-}
-
-function shareOf(text: string): number {
-  const share = Number(text)
-  if (text.trim() !== '' && share >= 0 && share <= 1) return share
-  throw new HomegroundError('invalid-argument', `${inert(text)} is no share`, { hint: 'give a number between 0 and 1, like 0.98' })
 }

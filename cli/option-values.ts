@@ -1,6 +1,7 @@
 // Values of command-line options, read from their text. Commander names the option of a refused value; the error here says how to write it.
 import { HomegroundError } from '@homeground/sdk/trace'
 import { InvalidArgumentError } from 'commander'
+import { feedbackValue } from '../store/feedback-value.ts'
 import { inert } from './terminal.ts'
 
 /** NAME=VALUE, added to those before. */
@@ -47,16 +48,20 @@ export function shareOf(text: string): number {
   throw new InvalidArgumentError('Give a number between 0 and 1, like 0.95.')
 }
 
+/** A difference of scores under which they count as equal: a share above 0. */
+export function marginOf(text: string): number {
+  const margin = Number(text)
+  if (text.trim() !== '' && margin > 0 && margin <= 1) return margin
+  throw new InvalidArgumentError('Give a share of the score above 0, like 0.05.')
+}
+
 /** NAME, or NAME=VALUE where the value is true, false, a number or a text. */
 export function feedbackOf(text: string): { name: string; value?: number | boolean | string } {
   const at = text.indexOf('=')
   if (at === 0 || text === '')
     throw new HomegroundError('invalid-argument', `--feedback ${inert(text)} has no name`, { hint: 'for example --feedback thumbs=true' })
   if (at === -1) return { name: text }
-  const value = text.slice(at + 1)
-  const name = text.slice(0, at)
-  if (value === 'true' || value === 'false') return { name, value: value === 'true' }
-  return { name, value: value.trim() !== '' && Number.isFinite(Number(value)) ? Number(value) : value }
+  return { name: text.slice(0, at), value: feedbackValue(text.slice(at + 1)) }
 }
 
 /** 60/20/20 as shares. */

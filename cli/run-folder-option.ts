@@ -15,7 +15,7 @@ export function runFolder(run: string, folder: string | undefined): string {
   })
 }
 
-/** What was given, else HOMEGROUND_FOLDER, else `.homeground`. */
+/** What was given, else HOMEGROUND_FOLDER, else `.homeground`. An empty variable is not set, as everywhere. */
 export function homegroundFolder(folder: string | undefined): string {
-  return folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground'
+  return folder ?? (process.env['HOMEGROUND_FOLDER'] || '.homeground')
 }

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { Run } from '../replay/run/types.ts'
 import type { ArmSummary } from './run-summary.ts'
-import { inert, table } from './terminal.ts'
+import { inert, shellWord, table } from './terminal.ts'
 
 /** With a line break at its end. */
 export function runText(run: Run, arms: readonly ArmSummary[]): string {
@@ -37,8 +37,8 @@ export function runText(run: Run, arms: readonly ArmSummary[]): string {
     ),
   )
   const played = arms.every((arm) => arm.errors < arm.rollouts)
-  const next = arms.length > 1 && played ? `next: homeground compare ${shown}\n` : ''
-  return `${table(head, rows)}\n${[...failures, ...unscoredLines(arms), ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${shown}\n${next}`
+  const next = arms.length > 1 && played ? `next: homeground compare ${shellWord(shown)}\n` : ''
+  return `${table(head, rows)}\n${[...failures, ...unscoredLines(arms), ...cached, ...paid, ...idle].join('')}${run.size.done} of ${run.size.planned} rollouts in ${inert(shown)}\n${next}`
 }
 
 /** Why rollouts that did end have no score. */

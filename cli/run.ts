@@ -13,9 +13,10 @@ import type { Arm, Run } from '../replay/run/types.ts'
 import { handOut, jobPartitions } from '../replay/work/index.ts'
 import { type ArmOptions, armOf, armsOf, parametersOf } from './arms.ts'
 import { keepHeapLean } from './lean-heap.ts'
-import { countOf, dollarsOf, latencyOf } from './option-values.ts'
+import { countOf, dollarsOf, latencyOf, marginOf } from './option-values.ts'
 import { interruptSignal, progressLine } from './progress.ts'
 import { runEstimateText } from './run-estimate-text.ts'
+import { homegroundFolder } from './run-folder-option.ts'
 import { summariseRun } from './run-summary.ts'
 import { runText } from './run-text.ts'
 import { folderOption, wantsJson } from './store-options.ts'
@@ -141,7 +142,7 @@ async function start(folder: string, options: RunCommandOptions, json: boolean):
   if (options.workers !== true) for (const arm of arms) if (arm.model !== 'recorded') endpointOf(arm, process.env)
   const environment = await openEnvironment(folder)
   const id = options.id ?? newRunId()
-  const out = options.out ?? path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'runs', id)
+  const out = options.out ?? path.join(homegroundFolder(options.folder), 'runs', id)
   const progress = progressLine('rollouts', { json })
   const work = options.workers === true ? await openWork() : undefined
   const onIdle = () => process.stderr.write(`no worker is there yet: homeground worker --env ${inert(folder)}\n`)
@@ -214,10 +215,4 @@ function idOf(text: string): string {
   throw new HomegroundError('invalid-argument', `--id ${inert(text)} cannot be a folder's name`, {
     hint: 'use letters, digits, dot, dash and underscore',
   })
-}
-
-function marginOf(text: string): number {
-  const margin = Number(text)
-  if (margin > 0 && margin < 1) return margin
-  throw new HomegroundError('invalid-argument', `--margin ${inert(text)} is no share`, { hint: 'give a number between 0 and 1, like 0.05' })
 }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { HomegroundError, parseInput, readJsonFile } from '@homeground/sdk/trace'
 import { z } from 'zod'
 import type { TrainSettings } from '../tune/train/index.ts'
+import { homegroundFolder } from './run-folder-option.ts'
 
 export interface TuneOptions {
   folder?: string
@@ -95,7 +96,7 @@ function put(fields: Fields, name: string, value: unknown): void {
 /** Named after recipe and rows, so that the same command again goes on with the same run. */
 function defaultOutput(recipe: string, from: string, options: TuneOptions): string {
   const name = path.basename(path.resolve(from)).replace(/\.jsonl(\.gz)?$/, '')
-  return path.join(options.folder ?? process.env['HOMEGROUND_FOLDER'] ?? '.homeground', 'models', `${name}-${recipe}`)
+  return path.join(homegroundFolder(options.folder), 'models', `${name}-${recipe}`)
 }
 
 function rowsOf(fields: Fields): string {

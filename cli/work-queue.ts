@@ -3,17 +3,15 @@ import { HomegroundError } from '@homeground/sdk/trace'
 import { collectorSettings, kafkaOptions, type Log, type MessageChannel, openMessageChannel } from '../collector/index.ts'
 import { jobPartitions, type WorkTopics, workTopics } from '../replay/work/index.ts'
 import { readSettings } from '../store/index.ts'
+import { quietLog } from './quiet-log.ts'
 
 export interface Work {
   channel: MessageChannel
   topics: WorkTopics
 }
 
-const quiet = () => {}
-const silent: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet }
-
 /** @throws HomegroundError invalid-settings: no broker is named; queue-unavailable */
-export async function openWork(log: Log = silent): Promise<Work> {
+export async function openWork(log: Log = quietLog): Promise<Work> {
   const kafka = kafkaOptions(readSettings(collectorSettings, process.env))
   if (kafka === undefined) {
     throw new HomegroundError('invalid-settings', 'HOMEGROUND_KAFKA_BROKERS is not set, and rollouts are handed out over Kafka', {

@@ -2,7 +2,7 @@
 import { formatEpisodeLine } from '@homeground/sdk/trace'
 import type { Request, RequestHandler, Response } from 'express'
 import { z } from 'zod'
-import type { EpisodeQuery, Store } from '../../store/index.ts'
+import { type EpisodeQuery, feedbackValue, type Store } from '../../store/index.ts'
 import type { Key } from '../keys/key-file.ts'
 import { opens } from './guard.ts'
 import { HttpProblem } from './problem.ts'
@@ -75,9 +75,4 @@ function queryOf(request: Request, key: Key | undefined): EpisodeQuery {
   if (!opens(key, project)) throw new HttpProblem(403, 'the key is for another project')
   const said = Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined))
   return { ...said, project, ...(Object.keys(tags).length === 0 ? {} : { tags }), ...(feedback === undefined ? {} : { feedback }) }
-}
-
-function feedbackValue(value: string): number | boolean | string {
-  if (value === 'true' || value === 'false') return value === 'true'
-  return Number.isFinite(Number(value)) ? Number(value) : value
 }
