@@ -113,7 +113,7 @@ function placeOf(path: string, call: ModelCall): Parting['place'] {
 function offTape(step: Extract<Step, { kind: 'tool' }>, sides: Sides): Parting {
   const { recorded } = sides
   const twin = recorded.steps.find(
-    (candidate) => candidate.kind === 'tool' && candidate.name === step.name && !sameJson(candidate.arguments, step.arguments),
+    (candidate) => candidate.kind === 'tool' && candidate.name === step.name && !alike(candidate.arguments, step.arguments),
   )
   const difference = firstDifference(twin?.kind === 'tool' ? twin.arguments : undefined, step.arguments, 'arguments', ownNames(sides))
   const found = difference ?? {
@@ -199,6 +199,6 @@ function stepNumber(step: Step, episode: Episode): number {
   return episode.steps.findIndex((candidate) => candidate.id === step.id) + 1
 }
 
-function sameJson(a: unknown, b: unknown): boolean {
+function alike(a: unknown, b: unknown): boolean {
   return firstDifference(a, b, '') === undefined
 }

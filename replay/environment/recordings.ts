@@ -46,7 +46,7 @@ export class Recordings {
         return undefined
       }
       const { value, line } = next.value
-      // Episodes that nobody asked for are passed over unparsed, unless they may be asked for soon.
+      // Those on the way may be asked for soon.
       const episode = expand(value, `${this.#path}:${line}`)
       this.#keep(episode)
       if (episode.id === id) return episode

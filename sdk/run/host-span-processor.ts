@@ -134,9 +134,9 @@ function frameAttributes(frame: Frame | undefined): Attributes {
 function attributesOf(given: { readonly [name: string]: unknown }, content: boolean): Attributes {
   const attributes: Attributes = {}
   for (const [name, value] of Object.entries(given)) {
-    const given = attributeValue(value)
+    const whole = attributeValue(value)
     // Addresses may hold keys.
-    const read = typeof given === 'string' && /^(url|http)\./.test(name) ? withoutKeys(given) : given
+    const read = typeof whole === 'string' && /^(url|http)\./.test(name) ? withoutKeys(whole) : whole
     if (read !== undefined && (content || typeof read === 'number' || typeof read === 'boolean' || plainNames.has(name)))
       attributes[name] = read
   }

@@ -167,13 +167,13 @@ async function takeBatch(
   let taken = 0
   for (const slice of slicesOf(batch.messages, sliceMessages)) {
     if (!isRunning() || isStale() || leaving.aborted) return taken
-    const giveUp = new AbortController()
-    const stop = () => giveUp.abort()
+    const abandoned = new AbortController()
+    const stop = () => abandoned.abort()
     leaving.addEventListener('abort', stop)
     try {
-      const work = sink.store({ topic: batch.topic, partition: batch.partition, messages: slice, joiner: state.joiner }, giveUp.signal)
+      const work = sink.store({ topic: batch.topic, partition: batch.partition, messages: slice, joiner: state.joiner }, abandoned.signal)
       await beatingUntil(work, heartbeat, heartbeatInterval)
-      if (giveUp.signal.aborted) return taken
+      if (abandoned.signal.aborted) return taken
     } catch (error) {
       stop()
       throw error

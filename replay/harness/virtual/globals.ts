@@ -1,12 +1,13 @@
 // What replay controls of the system, and what happens to each; the list is this file. Installed once a worker thread: code in a rollout's scope gets the rollout's, all other code the system's own.
 //
 // Date(), new Date(), Date.now, performance.now      the rollout's clock
-// setTimeout, setInterval, node:timers/promises      the rollout's timers (setImmediate and nextTick stay: they tell no time)
+// setTimeout, setInterval, setTimeout of node:timers/promises      the rollout's timers (setImmediate and nextTick stay: they tell no time)
 // Math.random, crypto.randomUUID, getRandomValues,
 //   node:crypto randomUUID, randomBytes, randomInt, randomFillSync      the rollout's seed
 // fetch, sockets, datagrams                           network-guard.ts
 // child processes, worker threads, process.kill       process-guard.ts
-// Not controlled: process.hrtime, performance.timeOrigin, threads started while the product is loaded, local pipes, AbortSignal.timeout, Intl's own notion of now.
+// Not controlled: process.hrtime, performance.timeOrigin, threads started while the product is loaded, local pipes, AbortSignal.timeout, setInterval and scheduler.wait
+// of node:timers/promises, Intl's own notion of now.
 import type crypto from 'node:crypto'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { guardNetwork } from './network-guard.ts'

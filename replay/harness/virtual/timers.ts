@@ -1,4 +1,4 @@
-// setTimeout, setInterval and node:timers/promises, on the rollout's clock where one is in scope.
+// setTimeout, setInterval and the setTimeout of node:timers/promises, on the rollout's clock where one is in scope.
 import { createRequire } from 'node:module'
 import { type RolloutScope, rolloutScope } from './scope.ts'
 import type { VirtualClock, VirtualTimer } from './virtual-clock.ts'
