@@ -79,7 +79,7 @@ export function registerBuild(env: Command): void {
       ]),
     )
     .option('--module <FILE#EXPORT>', "the product's agent function, for harness module")
-    .option('--command <LINE>', "the product's program with its arguments, for harness command")
+    .option('--command <LINE>', "the product's program with its arguments, for harness command; it runs in the current folder")
     .option('--max-steps <N>', 'model calls a loop may make', countOf, 50)
     .option('--timeout <MS>', 'time a rollout of the product may take', countOf, 120_000)
     .addOption(new Option('--unit <UNIT>', 'what a task is').choices(['turn', 'episode', 'session']))
@@ -225,8 +225,18 @@ function harnessOf(options: BuildCommandOptions, folder: string): HarnessSetting
     }
     case 'command':
       if (options.command === undefined) throw lacks('command', '--command LINE')
-      return { kind, command: options.command.split(/\s+/).filter(Boolean), timeoutMs }
+      return { kind, command: wordsOf(options.command), cwd: path.relative(path.resolve(folder), process.cwd()) || '.', timeoutMs }
   }
+}
+
+/** As a shell parts them, where nothing but quotes is special. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
+  const said = words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'))
+  if (said.length > 0 && line.replace(/"[^"]*"|'[^']*'/g, '').search(/["']/) === -1) return said
+  throw new HomegroundError('invalid-argument', `--command ${inert(line)} is no program with its arguments`, {
+    hint: "for example --command 'node dist/answer.js'; close each quote",
+  })
 }
 
 function lacks(kind: string, option: string): HomegroundError {

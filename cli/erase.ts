@@ -14,6 +14,7 @@ import {
 } from '../collector/index.ts'
 import { openStore, readSettings } from '../store/index.ts'
 import { quietLog } from './quiet-log.ts'
+import { recordedAs } from './recorded-as.ts'
 import { environmentWith, folderOption, wantsJson } from './store-options.ts'
 import { inert } from './terminal.ts'
 
@@ -41,7 +42,7 @@ export function register(program: Command): void {
     .option('--yes', 'do it')
     .addOption(folderOption())
     .action(async (options: EraseOptions, command: Command) => {
-      const subject = subjectOf(options)
+      const subjects = subjectsOf(options)
       const environment = environmentWith({ HOMEGROUND_FOLDER: options.folder })
       const opened: (() => Promise<void>)[] = []
       const open = async <Place>(place: Promise<Place>, close: (place: Place) => Promise<void>): Promise<Place> => {
@@ -56,17 +57,51 @@ export function register(program: Command): void {
         const store = await open(openStore({ environment }), (made) => made.close())
         const letters = await open(openBox(environment), async (box) => await box?.close())
         const places = { store, letters, spools }
-        const found = await findEverywhere(places, subject)
-        if (options.yes === true) await eraseEverywhere(places, subject, found)
+        const holdings: Holdings[] = []
+        for (const subject of subjects) {
+          const found = await findEverywhere(places, subject)
+          if (options.yes === true) await eraseEverywhere(places, subject, found)
+          holdings.push(found)
+        }
+        const found = together(holdings)
         const unreadable = spools.flatMap((spool) => spool.unreadable)
         if (wantsJson(command)) {
           const { letters: about, otherwise: _otherwise, ...counts } = found
           process.stdout.write(`${JSON.stringify({ ...counts, deadLetters: about.length, unreadable, erased: options.yes === true })}\n`)
-        } else process.stdout.write(textOf(found, unreadable, options))
+        } else process.stdout.write(wordsText(subjects, holdings) + textOf(found, unreadable, options))
       } finally {
         for (const close of opened.reverse()) await close()
       }
     })
+}
+
+/** Of one person under several words. */
+function together(holdings: readonly Holdings[]): Holdings {
+  const sum = (count: (held: Holdings) => number): number => holdings.reduce((all, held) => all + count(held), 0)
+  const environments = holdings.flatMap((held) => held.environments).map((one) => [`${one.hash} ${one.folder}`, one] as const)
+  return {
+    traces: [...new Set(holdings.flatMap((held) => held.traces))],
+    spans: sum(({ spans }) => spans),
+    feedback: sum(({ feedback }) => feedback),
+    environments: [...new Map(environments).values()],
+    letters: holdings.flatMap(({ letters }) => letters),
+    spooled: sum(({ spooled }) => spooled),
+    otherwise: [...new Set(holdings.flatMap(({ otherwise }) => otherwise))],
+  }
+}
+
+function holds({ traces, letters, spooled, otherwise }: Holdings): boolean {
+  return traces.length + letters.length + spooled + otherwise.length > 0
+}
+
+/** By which words something is held, and what to do where nothing is by any. */
+function wordsText(subjects: readonly Subject[], holdings: readonly Holdings[]): string {
+  const [name = '', ...words] = subjects.map(({ user, session }) => user ?? session ?? '')
+  if (name === '') return ''
+  const found = words.filter((_, index) => holds(holdings[index + 1] ?? together([])))
+  if (found.length > 0) return `${inert(name)} is recorded as ${found.map((word) => inert(word)).join(', ')}\n`
+  if (holdings.some(holds)) return ''
+  return `nothing is held of ${inert(name)}. A product that redacts records another word: set HOMEGROUND_REDACT_KEY to its key here, and of a hook of its own give the word that it makes\n`
 }
 
 function textOf(found: Holdings, unreadable: readonly string[], { yes, spool }: EraseOptions): string {
@@ -87,6 +122,16 @@ function textOf(found: Holdings, unreadable: readonly string[], { yes, spool }: 
       : 'nothing was erased; add --yes',
     '',
   ].join('\n')
+}
+
+/** One, and what redaction makes of it. */
+function subjectsOf(options: EraseOptions): Subject[] {
+  const { project, user, session } = subjectOf(options)
+  const path = user === undefined ? 'session' : 'user'
+  const name = user ?? session
+  return name === undefined
+    ? [subjectOf(options)]
+    : recordedAs(name, { project, path }, process.env).map((word): Subject => ({ project, [path]: word }))
 }
 
 function subjectOf({ project, user, session, trace }: EraseOptions): Subject {

@@ -41,7 +41,7 @@ export interface Homeground {
   /** A number in [0, 1), recorded. */
   random(): number
   /**
-   * The value of what is under test (a prompt, a model, a switch): the replay's, else the canary's for its share of sessions (`variants`), else `otherwise`.
+   * The value of what is under test (a prompt, a model, a switch): the canary's for its share of sessions (`variants`), else `otherwise`; in a replay the arm's, else `otherwise`.
    * Ask inside the run, each time: its spans say which value it was (the last, where a name is asked for again). Outside a run nothing says it,
    * and a canary is drawn anew by each call unless `hg.session` names the session.
    */

@@ -107,9 +107,32 @@ export async function buildEnvironment(episodes: AsyncIterable<Episode> | Iterab
       'the rubric weighs `actions`, and no task has reference actions: nothing will get a score. Build with --reference recorded, or change the rubric',
     )
   }
+  if (isProduct(harness)) warnings.push(...productWarnings(survey))
   for (const [reason, count] of survey.skipped) warnings.push(`${count} episodes left out: ${reason}`)
   const selection = options.selection === undefined ? {} : { selection: options.selection }
   return { file, folder: path.resolve(options.folder), survey, ...selection, warnings }
+}
+
+/** What a person may not expect of a replay of the whole product. */
+function productWarnings({ agents, besideEachOther }: Survey): string[] {
+  return [
+    ...(agents.size > 1
+      ? [`the episodes are of several agents (${named(agents)}), and one function or program plays them all: choose one with --agent NAME`]
+      : []),
+    ...(besideEachOther.size > 1
+      ? [
+          `an episode asks several models (${named(besideEachOther)}): the model of an arm answers for all of them. What is to stay as it was recorded belongs in a tool (hg.tool) or a read (hg.io)`,
+        ]
+      : []),
+  ]
+}
+
+function named(names: ReadonlySet<string>): string {
+  return [...names].sort().join(', ')
+}
+
+function isProduct({ kind }: HarnessSettings): boolean {
+  return kind === 'module' || kind === 'command'
 }
 
 async function* surveyed(tasks: AsyncIterable<BuiltTask>, survey: Survey): AsyncGenerator<BuiltTask> {
@@ -204,8 +227,7 @@ function defaultHarness(first: readonly Episode[]): HarnessSettings {
 }
 
 function refuseMismatch(unit: EnvironmentFile['unit'], harness: HarnessSettings): void {
-  const product = harness.kind === 'module' || harness.kind === 'command'
-  const fits = unit === 'turn' ? harness.kind === 'turn' : unit === 'session' ? product : harness.kind !== 'turn'
+  const fits = unit === 'turn' ? harness.kind === 'turn' : unit === 'session' ? isProduct(harness) : harness.kind !== 'turn'
   if (fits) return
   throw new HomegroundError('invalid-argument', `unit ${unit} does not go with harness ${harness.kind}`, {
     hint: 'turn goes with turn; episode with loop, module or command; session with module or command',

@@ -9,9 +9,10 @@ export type StoppedBy = (typeof stoppedBy)[number]
 
 /** The next action for each cause. */
 export const advice: Readonly<Record<Cause, string>> = {
-  'unwrapped-clock': 'the product reads a clock that replay does not control: read it in hg.io(name, () => …), or from Date',
+  'unwrapped-clock':
+    'the product reads a time that was not recorded, and the clock of a replay is near it at best: read it from hg.now(), or in hg.io(name, () => …)',
   'unwrapped-random':
-    'the product draws random numbers or ids that replay does not control: draw them in hg.io(name, () => …), or from Math.random or crypto',
+    'the product draws random numbers or ids that were not recorded, and a replay draws others: draw them from hg.random(), or in hg.io(name, () => …)',
   'unwrapped-network': 'the product reaches the network on its own: wrap that read with hg.io(name, fn), or make it a tool with hg.tool',
   'unwrapped-process':
     'the product starts processes or threads of its own: wrap what they are for with hg.io(name, fn), make it a tool with hg.tool, or allow it (allowProcesses)',
@@ -29,6 +30,8 @@ export function causeOf(difference: Difference, context: { place: 'tools' | 'oth
   if (differsOnlyIn(timeMasks, expectedPart, actualPart)) return 'unwrapped-clock'
   if (differsOnlyIn(randomMasks, expectedPart, actualPart)) return 'unwrapped-random'
   if (context.unstable) return 'unwrapped-random'
+  // Both in one text: the first is as good as the second.
+  if (differsOnlyIn([...timeMasks, ...randomMasks], expectedPart, actualPart)) return 'unwrapped-clock'
   return context.place === 'tools' ? 'changed-tool' : 'changed-code'
 }
 

@@ -1,5 +1,5 @@
 // What a build learns about its data while tasks stream by: tools and their effects, feedback names, counts, dates. Rubric, card and env.json are drafted from it.
-import type { Effect, Episode, ToolDefinition } from '@homeground/sdk/trace'
+import { dialectOf, type Effect, type Episode, type ToolDefinition } from '@homeground/sdk/trace'
 import type { BuiltTask } from './tasks.ts'
 import type { Split } from './types.ts'
 
@@ -13,6 +13,8 @@ export interface Survey {
   projects: Set<string>
   agents: Set<string>
   models: Map<string, number>
+  /** Models that one episode asks beside each other, not in tools: in a replay of the product the arm's model answers for all of them. */
+  besideEachOther: Set<string>
   /** ISO 8601: first start, last end. */
   from: string
   to: string
@@ -36,6 +38,7 @@ export function emptySurvey(): Survey {
     projects: new Set(),
     agents: new Set(),
     models: new Map(),
+    besideEachOther: new Set(),
     from: '',
     to: '',
     tools: new Map(),
@@ -70,6 +73,20 @@ export function surveyEpisode(survey: Survey, episode: Episode): void {
   }
   for (const name of called) toolOf(survey, name, 'unknown').episodes += 1
   survey.steps.max = Math.max(survey.steps.max, calls)
+  const asked = modelsOutsideTools(episode)
+  if (asked.size > 1) for (const model of asked) survey.besideEachOther.add(model)
+}
+
+/** What a tool asks is on the tape with the tool's result. */
+function modelsOutsideTools({ steps }: Episode): Set<string> {
+  const inTools = new Set<string>()
+  const models = new Set<string>()
+  // Parents come first: steps are in the order in which they started.
+  for (const step of steps) {
+    if (step.kind === 'tool' || (step.parent !== undefined && inTools.has(step.parent))) inTools.add(step.id)
+    else if (step.kind === 'model' && dialectOf(step.api) !== undefined) models.add(step.model)
+  }
+  return models
 }
 
 export function surveyTask(survey: Survey, { task, entries }: BuiltTask): void {

@@ -25,9 +25,10 @@ export interface BuiltTask {
 /** The tasks of one episode (units `episode` and `turn`). None where the harness has nothing to start from. */
 export function tasksOfEpisode(episode: Episode, settings: TaskSettings): BuiltTask[] {
   if (settings.harness === 'module' || settings.harness === 'command') {
-    if (episode.input === undefined) return []
+    if (!hasInput(episode)) return []
     const entries = tapeEntriesOf(episode, { results: 'function' })
-    return [{ task: taskOf(episode, entries, { id: episode.id, input: episode.input }, settings), entries, recording: episode }]
+    const content = { id: episode.id, ...(episode.input === undefined ? {} : { input: episode.input }), ...argumentsOf([episode]) }
+    return [{ task: taskOf(episode, entries, content, settings), entries, recording: episode }]
   }
   const conversation = conversationOf(episode)
   if (conversation === undefined) return []
@@ -37,15 +38,24 @@ export function tasksOfEpisode(episode: Episode, settings: TaskSettings): BuiltT
 /** One task for a session of several episodes (harness `module`, `command`): the agent function gets each input in turn. */
 export function taskOfSession(episodes: readonly Episode[], settings: TaskSettings): BuiltTask | undefined {
   const [first] = episodes
-  const inputs = episodes.map((episode) => episode.input)
-  if (first === undefined || inputs.some((input) => input === undefined)) return undefined
+  if (first === undefined || !episodes.every(hasInput)) return undefined
   const recording = sessionEpisode(episodes)
   const entries = episodes
     .flatMap((episode, turn) => tapeEntriesOf(episode, { results: 'function' }).map((entry) => ({ ...entry, turn })))
     .map((entry, index) => ({ ...entry, seq: index + 1 }))
   const id = sha256Hex(`session\n${first.project}\n${groupOf(first, 'session')}`).slice(0, 32)
-  const input = inputs.flatMap((value): Json[] => (value === undefined ? [] : [value]))
-  return { task: taskOf(recording, entries, { id, input }, settings), entries, recording }
+  const input = episodes.map((episode): Json => episode.input ?? null)
+  return { task: taskOf(recording, entries, { id, input, ...argumentsOf(episodes) }, settings), entries, recording }
+}
+
+/** An agent that takes nothing has none to record. */
+function hasInput(episode: Episode): boolean {
+  return episode.input !== undefined || episode.agent?.arguments === 0
+}
+
+function argumentsOf(episodes: readonly Episode[]): { arguments?: number[] } {
+  const counts = episodes.map(({ agent }) => agent?.arguments ?? 1)
+  return counts.every((count) => count === 1) ? {} : { arguments: counts }
 }
 
 /** The episodes of a session as one: each agent run is a step, and its steps stand beneath it. */
@@ -70,9 +80,10 @@ export function sessionEpisode(episodes: readonly Episode[]): Episode {
       ...episode.steps.map((step) => (step.parent !== undefined && known.has(step.parent) ? step : { ...step, parent: id })),
     ]
   })
-  const { input: _input, output: _output, ...rest } = first
+  const { input: _input, output: _output, agent, ...rest } = first
   return {
     ...rest,
+    ...(agent === undefined ? {} : { agent: without(agent, 'arguments') }),
     durationMs: Date.parse(last.startedAt) + last.durationMs - Date.parse(first.startedAt),
     ...(last.output === undefined ? {} : { output: last.output }),
     steps,
@@ -122,6 +133,7 @@ function turnTasks(episode: Episode, conversation: Conversation, settings: TaskS
 interface TaskContent {
   id: string
   input?: Json
+  arguments?: number[]
   messages?: Json[]
   turns?: number[]
   tools?: Json[]

@@ -58,6 +58,7 @@ export const harnessSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('command'),
     command: z.array(z.string()).min(1),
+    /** Where it runs, relative to the environment folder. @default the environment folder */
     cwd: z.string().exactOptional(),
     env: z.record(z.string(), z.string()).exactOptional(),
     ...budgets,
@@ -121,8 +122,10 @@ export const taskSchema = z.strictObject({
   hash,
   split: splitSchema,
   session: z.string(),
-  /** The agent function's argument (harness `module`, `command`). */
+  /** The agent function's argument (harness `module`, `command`); with unit `session` a list, one for each run. */
   input: json.exactOptional(),
+  /** How many arguments the function got, a number a run; where it is not 1, the run's input is the list of them. Absent = one each. */
+  arguments: z.array(z.int().nonnegative()).exactOptional(),
   /** Canonical messages: the prompt, and for `loop` the recorded user turns, in order. Episode's Message schema. */
   messages: z.array(json).exactOptional(),
   /** How `messages` are served: the first so many are the prompt, the next so many follow the first message to the user, and so on. Absent = all are the prompt. */

@@ -5,7 +5,7 @@ import { type Seam, seamHandshake, withSeam } from '@homeground/sdk/seam'
 import { errorText, HomegroundError } from '@homeground/sdk/trace'
 import type { RolloutJob } from './types.ts'
 
-export type AgentFunction = (input: unknown) => unknown
+export type AgentFunction = (...args: unknown[]) => unknown
 
 /** The function that env.json names, loaded once a process. @throws HomegroundError not-found, invalid-settings, seam-not-found */
 export async function loadAgent(job: Pick<RolloutJob, 'harness' | 'folder' | 'arm'>): Promise<AgentFunction> {

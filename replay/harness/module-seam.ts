@@ -1,6 +1,6 @@
 // The seam that the product runs in during a rollout: model calls to the arm, tools and reads to the tape, variants from the arm, time and dice from the rollout.
 import type { Seam, SeamModelRequest, SeamToolCall } from '@homeground/sdk/seam'
-import { asObject, HomegroundError, type Json, parseJson } from '@homeground/sdk/trace'
+import { asObject, dialectOf, HomegroundError, type Json, parseJson } from '@homeground/sdk/trace'
 import { httpAnswer } from '../gateway/http-answer.ts'
 import { ReplayedToolError } from './tool-answers.ts'
 import type { Play } from './types.ts'
@@ -31,23 +31,31 @@ export function moduleSeam(play: Play, random: () => number): Seam {
           throw error
         }
       }),
-    variant: (name): Json | undefined => job.arm.variants?.[name],
+    variant: (name, isText): Json | undefined => job.arm.variants?.[name] ?? recordedVariant(job, name, isText),
     now: () => play.tape.instant('now') ?? clock.now(),
     random: () => play.tape.instant('random') ?? random(),
   }
 }
 
+/** A task is played against itself with what it was recorded with, a canary's value too. Spans have it as text, and without content a long one as its digest. */
+function recordedVariant({ arm, task }: Play['job'], name: string, isText = true): Json | undefined {
+  const said = arm.model === 'recorded' ? task.tags[`variant.${name}`] : undefined
+  if (said === undefined || /^sha256:[0-9a-f]{16}$/.test(said)) return undefined
+  return isText ? said : (parseJson(said) ?? said)
+}
+
 async function answerModel(play: Play, request: SeamModelRequest): Promise<Response> {
   const body = asObject(parseJson(request.body ?? ''))
   const { api, signal } = request
-  if (api === undefined || body === undefined) {
-    throw new HomegroundError(
-      'invalid-settings',
-      `the product sent ${request.method} ${request.url} through the recording client: no dialect reads it`,
-      {
-        hint: 'wrap that request with hg.io(name, fn), so that its answer is taped',
-      },
+  if (api === undefined || body === undefined || dialectOf(api) === undefined) {
+    const reason = new HomegroundError(
+      'unwrapped-network',
+      `in a replay the product asked ${request.method} ${request.url.split(/[?#]/, 1)[0]}, which is no model call that another model could answer`,
+      { hint: 'wrap what it is for (the retrieval, say) with hg.io(name, fn), or make it a tool with hg.tool: then its answer is taped' },
     )
+    // A client makes an error of its own of what is thrown here, and asks again.
+    play.stop(reason)
+    throw reason
   }
   const lane = laneOf(request.agents)
   const answer = await play.model.answer({

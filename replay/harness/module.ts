@@ -3,10 +3,11 @@ import { type SeamState, withSeam } from '@homeground/sdk/seam'
 import { HomegroundError, isJson, type Json, type SpanRecord } from '@homeground/sdk/trace'
 import { loadAgent } from './load-agent.ts'
 import { moduleSeam } from './module-seam.ts'
+import { readAnswer } from './read-answer.ts'
 import { rolloutAttributes } from './rollout-attributes.ts'
 import { rolloutSeed, seededRandom } from './seeded.ts'
 import { episodeOfSpans } from './span-episode.ts'
-import type { Harness, Played } from './types.ts'
+import type { Harness, Played, RolloutJob } from './types.ts'
 import { type RolloutScope, rolloutScope } from './virtual/scope.ts'
 
 export const playModule: Harness = async (play) => {
@@ -23,20 +24,19 @@ export const playModule: Harness = async (play) => {
   const seam = moduleSeam(play, random)
   const { allowNetwork = [], allowProcesses = false } = job.harness.kind === 'module' ? job.harness : {}
   const scope: RolloutScope = { clock: play.clock, random, allowNetwork, allowProcesses, blocked: play.stop }
-  const inputs = job.unit === 'session' && Array.isArray(job.task.input) ? job.task.input : [job.task.input ?? null]
+  const calls = callsOf(job)
   const userTurns = { served: 0, afterDivergence: 0 }
   const startedAtMs = play.deps.now()
   const started = play.deps.monotonicMs()
   let output: unknown
   let error: Played['error']
   try {
-    for (const [index, input] of inputs.entries()) {
+    for (const [index, given] of calls.entries()) {
       if (index > 0) {
         userTurns.served += 1
         if (play.tape.divergence(index - 1) !== undefined) userTurns.afterDivergence += 1
       }
-      const given = structuredClone(input)
-      const turn = () => withSeam({ seam, state, signal }, async () => await agent(given))
+      const turn = () => withSeam({ seam, state, signal }, async () => await readAnswer(await agent(...structuredClone(given))))
       output = await abortable(signal, rolloutScope.run(scope, turn))
     }
   } catch (thrown) {
@@ -56,6 +56,16 @@ export const playModule: Harness = async (play) => {
     ...(error === undefined ? {} : { error }),
     ...(userTurns.served > 0 ? { userTurns } : {}),
   }
+}
+
+/** The arguments of each run of the agent. */
+function callsOf({ unit, task }: RolloutJob): Json[][] {
+  const inputs = unit === 'session' && Array.isArray(task.input) ? task.input : [task.input ?? null]
+  return inputs.map((input, run): Json[] => {
+    const count = task.arguments?.[run] ?? 1
+    if (count === 0) return []
+    return count > 1 && Array.isArray(input) ? input : [input]
+  })
 }
 
 /** A product that never settles must not hold the rollout: it ends when the signal says so. */

@@ -22,6 +22,7 @@ export const armSchema = z.strictObject({
   variants: z.record(z.string(), json).exactOptional(),
   /** How many requests may be under way to its endpoint at once, from one machine. @default no limit */
   concurrency: z.int().positive().exactOptional(),
+  /** Takes the environment folder's place where the harness's module or program is looked for: another checkout of the product. */
   cwd: z.string().exactOptional(),
 })
 export type Arm = z.infer<typeof armSchema>

@@ -1,8 +1,10 @@
 // hg.agent: the whole agent as one span, above all that it does.
 import { types } from 'node:util'
 import { genAi, homeground, operation } from '../trace/attributes.ts'
+import type { Attributes } from '../trace/span.ts'
 import { currentFrame, type Frame } from './context.ts'
 import { errorOf } from './error-of.ts'
+import { isHandle } from './handle.ts'
 import { jsonText } from './json-value.ts'
 import { likeGiven, observe } from './observe.ts'
 import { spanKind } from './open-span.ts'
@@ -68,11 +70,23 @@ function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: A
   span.attributes[genAi.agentName] = name
   if (options.version !== undefined) span.attributes[genAi.agentVersion] = options.version
   // Now, not at the end: an agent appends to the very messages that it was given.
-  const input = args.length === 0 || !recorder.capturesContent(frame) ? undefined : jsonText(args.length === 1 ? args[0] : args)
-  if (input !== undefined) span.attributes[homeground.agentInput] = input
+  if (recorder.capturesContent(frame)) noteInput(span.attributes, args.slice(0, countOfSaid(args)))
   return spanOutcome(recorder, span, frame, (output) => {
     if (output !== undefined) span.attributes[homeground.agentOutput] = output
   })
+}
+
+function noteInput(attributes: Attributes, args: readonly unknown[]): void {
+  const input = args.length === 0 ? undefined : jsonText(args.length === 1 ? args[0] : args)
+  if (input !== undefined) attributes[homeground.agentInput] = input
+  if (args.length !== 1) attributes[homeground.agentArguments] = args.length
+}
+
+/** Without the callbacks, streams and signals at the end: no replay could give them again, and a response drags its request's headers along. */
+function countOfSaid(args: readonly unknown[]): number {
+  let count = args.length
+  while (count > 1 && isHandle(args[count - 1])) count -= 1
+  return count
 }
 
 /** Without one where the product's function for it fails: the agent is what its caller waits for. */

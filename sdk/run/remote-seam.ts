@@ -79,7 +79,7 @@ function seamOver(remote: Remote, has: ReadonlySet<string>): Seam {
           },
         }
       : {}),
-    ...(has.has('variant') ? { variant: (name: string) => givenValue(remote.now('/variant', { name })) } : {}),
+    ...(has.has('variant') ? { variant: (name: string, isText?: boolean) => givenValue(remote.now('/variant', { name, isText })) } : {}),
     ...(has.has('now') ? { now: () => numberOf('/now') } : {}),
     ...(has.has('random') ? { random: () => numberOf('/random') } : {}),
   }

@@ -12,8 +12,8 @@ export interface Seam {
   tool?(call: SeamToolCall): Promise<Json | undefined>
   /** A read that the model did not ask for. */
   io?(read: SeamIoRead): Promise<Json | undefined>
-  /** The value of a variant under test; `undefined` = the product's default. */
-  variant?(name: string): Json | undefined
+  /** The value of a variant under test; `undefined` = the product's default. `isText`: that is a text, and so are the recorded values, which spans have as text. */
+  variant?(name: string, isText?: boolean): Json | undefined
   /** Milliseconds since the epoch. */
   now?(): number
   /** In [0, 1). */

@@ -69,7 +69,7 @@ export async function serveSeam(replay: Replay): Promise<RemoteSeam> {
         }),
       })),
     '/live': (body) => lives.answer(body),
-    '/variant': async (body) => ({ value: replay.seam.variant?.(text(body['name'])) }),
+    '/variant': async (body) => ({ value: replay.seam.variant?.(text(body['name']), body['isText'] !== false) }),
     '/now': async () => ({ value: replay.seam.now?.() }),
     '/random': async () => ({ value: replay.seam.random?.() }),
     '/spans': async (body) => {

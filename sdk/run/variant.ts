@@ -1,4 +1,4 @@
-// hg.variant: what is under test (a prompt, a model, a switch). In production the default, or a canary's value for its share of sessions.
+// hg.variant: what is under test (a prompt, a model, a switch). In production the default, or a canary's value for its share of sessions; in a replay no canary is drawn.
 import type { Json } from '../trace/episode.ts'
 import { currentFrame } from './context.ts'
 import { jsonText } from './json-value.ts'
@@ -14,7 +14,12 @@ export interface Canary {
 /** The value to use now; every span of the run says which it was. A replay's value comes as it was given: `Value` is what the arms file says. */
 export function chooseVariant<Value extends Json>(name: string, otherwise: Value, canaries: Readonly<Record<string, Canary>>): Value {
   const frame = currentFrame()
-  const value = frame?.replay?.seam.variant?.(name) ?? canaryValue(name, canaries[name], frame?.session ?? frame?.traceId) ?? otherwise
+  const replay = frame?.replay
+  const given =
+    replay === undefined
+      ? canaryValue(name, canaries[name], frame?.session ?? frame?.traceId)
+      : replay.seam.variant?.(name, typeof otherwise === 'string')
+  const value = given ?? otherwise
   if (frame?.run !== undefined) {
     frame.run.variants ??= {}
     frame.run.variants[name] = typeof value === 'string' ? value : (jsonText(value) ?? '')

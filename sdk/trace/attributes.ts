@@ -130,6 +130,8 @@ export const homeground = {
   /** 1 for the first HTTP attempt. */
   attempt: 'homeground.attempt',
   agentInput: 'homeground.agent.input',
+  /** How many arguments the agent was called with, where that is not one: the input is then a list of them. */
+  agentArguments: 'homeground.agent.arguments',
   agentOutput: 'homeground.agent.output',
   toolEffect: 'homeground.tool.effect',
   ioName: 'homeground.io.name',

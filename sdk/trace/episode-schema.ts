@@ -139,7 +139,9 @@ const episode = {
   id: hex(32),
   trace: hex(32),
   project: z.string(),
-  agent: z.strictObject({ name: z.string(), version: z.string().exactOptional() }).exactOptional(),
+  agent: z
+    .strictObject({ name: z.string(), version: z.string().exactOptional(), arguments: z.int().nonnegative().exactOptional() })
+    .exactOptional(),
   session: z.string().exactOptional(),
   user: z.string().exactOptional(),
   tags: z.record(z.string(), z.string()),

@@ -11,7 +11,8 @@ export interface Episode {
   /** OpenTelemetry trace id, 32 hex. */
   trace: string
   project: string
-  agent?: { name: string; version?: string }
+  /** `arguments`: how many it was called with, where that is not one. */
+  agent?: { name: string; version?: string; arguments?: number }
   /** `session.id`, else `gen_ai.conversation.id`. Statistics cluster by it; splits never part it. */
   session?: string
   user?: string
@@ -19,7 +20,7 @@ export interface Episode {
   /** ISO 8601 with milliseconds. */
   startedAt: string
   durationMs: number
-  /** The agent function's own argument and result. */
+  /** The agent function's own argument (a list of them where `agent.arguments` says so) and result. */
   input?: Json
   output?: Json
   error?: StepError

@@ -1,5 +1,6 @@
 // An episode becomes rows again, for imports: assembleEpisodes gives the same episode back.
 
+import { homeground } from './attributes.ts'
 import { canonicalBody } from './canonical-body.ts'
 import { canonicalJson, sha256Hex } from './canonical-json.ts'
 import { dialectOf } from './dialects/index.ts'
@@ -26,8 +27,13 @@ export function rowsOfEpisode(episode: Episode): SpanRow[] {
     input: jsonText(episode.input),
     output: jsonText(episode.output),
     ...errorColumns(episode.error),
+    attributes: argumentCount(episode.agent),
   }
   return [agent, ...rows]
+}
+
+function argumentCount(agent: Episode['agent']): Record<string, string> {
+  return agent?.arguments === undefined ? {} : { [homeground.agentArguments]: String(agent.arguments) }
 }
 
 /** An episode's feedback as rows, for a store. */

@@ -1,4 +1,5 @@
 // One row becomes one step of an episode: bodies are read by their dialect, JSON texts are parsed, what was not said is absent.
+import { homeground } from './attributes.ts'
 import { canonicalBody, canonicalRequest, canonicalResponse } from './canonical-body.ts'
 import { dialectOf } from './dialects/index.ts'
 import type {
@@ -69,13 +70,19 @@ export function agentCallOf(row: SpanRow, parent: string | undefined): AgentCall
 export function agentFieldsOf(row: SpanRow): Pick<Episode, 'startedAt' | 'durationMs' | 'input' | 'output' | 'error' | 'agent'> {
   const { startedAt, durationMs, error } = baseOf(row, undefined)
   return {
-    agent: { name: row.agentName, ...(row.agentVersion === '' ? {} : { version: row.agentVersion }) },
+    agent: { name: row.agentName, ...(row.agentVersion === '' ? {} : { version: row.agentVersion }), ...argumentsOf(row) },
     startedAt,
     durationMs,
     ...member('input', row.input),
     ...member('output', row.output),
     ...(error === undefined ? {} : { error }),
   }
+}
+
+/** The count has no column: hardly any agent takes more than one. */
+function argumentsOf({ attributes }: SpanRow): { arguments?: number } {
+  const count = attributes[homeground.agentArguments]
+  return count !== undefined && /^\d{1,3}$/.test(count) ? { arguments: Number(count) } : {}
 }
 
 export function isoOf(unixNano: bigint): string {

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatEpisodeLine } from '@homeground/sdk/trace'
+import { type Episode, formatEpisodeLine } from '@homeground/sdk/trace'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { airlineEpisodes } from '../replay/support/episodes.ts'
 
@@ -50,6 +50,45 @@ describe('homeground env and run', () => {
     const shown = homeground('env', 'show', 'air')
     expect(shown.stdout).toContain('# air')
     expect(homeground('env', 'show', 'air', '--tasks', '--json').stdout.trim().split('\n').length).toBe(12)
+  })
+
+  test('build with --command plays the program from the folder where it was given, its words as a shell parts them', {
+    timeout: 60_000,
+  }, () => {
+    fs.mkdirSync(path.join(folder, 'my product'))
+    fs.writeFileSync(
+      path.join(folder, 'my product', 'answer.mjs'),
+      `import fs from 'node:fs'
+fs.writeFileSync('played.json', JSON.stringify(process.argv.slice(2)))
+console.log(JSON.stringify('ok'))
+`,
+    )
+    const asked = { ...airlineEpisodes(1)[0], input: 'hi' } as Episode
+    fs.writeFileSync(path.join(folder, 'asked.jsonl'), `${formatEpisodeLine(asked)}\n`)
+    const build = (command: string) =>
+      homeground(
+        'env',
+        'build',
+        'program',
+        '--episodes',
+        'asked.jsonl',
+        '--command',
+        command,
+        '--reference',
+        'recorded',
+        '--out',
+        'envs/program',
+      )
+    expect(build(`node "my product/answer.mjs" --style='very brief' x`)).toMatchObject({ status: 0 })
+    expect(JSON.parse(fs.readFileSync(path.join(folder, 'envs/program/env.json'), 'utf8')).harness).toMatchObject({
+      kind: 'command',
+      cwd: '../..',
+    })
+    const run = homeground('run', 'envs/program', '--arm', 'a=recorded', '--out', 'program-run')
+    expect(run.stderr).not.toContain('failed')
+    expect(JSON.parse(fs.readFileSync(path.join(folder, 'played.json'), 'utf8'))).toEqual(['--style=very brief', 'x'])
+    for (const command of ['node "my product', '  '])
+      expect(build(command)).toMatchObject({ status: 2, stderr: expect.stringContaining('is no program with its arguments') })
   })
 
   test('build says what it chose, and how much it left out, here, in env.json and on the card', { timeout: 60_000 }, () => {

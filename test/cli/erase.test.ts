@@ -1,4 +1,6 @@
-import { HomegroundError } from '@homeground/sdk/trace'
+import { homeground } from '@homeground/sdk'
+import { MemoryExporter } from '@homeground/sdk/testing'
+import { HomegroundError, normaliseSpan } from '@homeground/sdk/trace'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openDeadLetters, openKafkaQueue } from '../../collector/queue/kafka/index.ts'
 import { openStore } from '../../store/index.ts'
@@ -37,6 +39,28 @@ describe.skipIf(engineIsMissing)('homeground erase', { timeout: 180_000 }, () =>
     expect(done.stdout).toContain('still held by environment desk (hhhhhhhhhhhh) in /envs/desk')
     const again = await run('--user', 'ann', '--session', 's')
     expect(again.code).toBe(2)
+  })
+
+  test('finds somebody by name whom the product records under a pseudonym, and under both where it redacts only since lately', async () => {
+    const exporter = new MemoryExporter()
+    for (const redact of [[], ['phone', 'email']] as const) {
+      const hg = homeground({ project: 'shop', exporter, redact, redactKey: 'secret' })
+      hg.session({ user: 'ann@example.com', id: 'visit of +1 415 555 0134' }, () => hg.agent('desk', () => 'hi')())
+      await hg.shutdown()
+    }
+    const store = await openStore({ folder: engine.folder, environment: {} })
+    await store.insertSpans(exporter.spans.map(normaliseSpan))
+    await store.close()
+    const erase = (key: string, ...args: string[]) =>
+      homegroundCommand(['erase', '--project', 'shop', '--folder', engine.folder, ...args], { HOMEGROUND_REDACT_KEY: key })
+    const other = await erase('another', '--user', 'ann@example.com')
+    expect(other.stdout).toContain('would erase: 1 traces')
+    expect((await erase('secret', '--session', 'visit of +1 415 555 0134')).stdout).toMatch(/is recorded as visit of <phone:.*\n.*2 traces/)
+    const done = await erase('secret', '--user', 'ann@example.com', '--yes')
+    expect(done.stdout).toMatch(/^ann@example\.com is recorded as <email:[0-9a-f]{8}>\nerased: 2 traces, 2 spans/)
+    expect((await erase('secret', '--user', 'ann@example.com')).stdout).toMatch(
+      /^nothing is held of ann@example\.com\. .*HOMEGROUND_REDACT_KEY/,
+    )
   })
 })
 

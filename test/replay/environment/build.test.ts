@@ -229,6 +229,28 @@ describe('buildEnvironment', () => {
     expect(rebuilt.warnings).toContainEqual(expect.stringMatching(/the rubric weighs `actions`, and no task has reference actions/))
   })
 
+  test('warns of what a replay of the product would do unasked: play several agents, ask one model in the place of several', async () => {
+    const harness = { kind: 'module', module: './agent.js#run', timeoutMs: 1_000 } as const
+    const [first, ...others] = refund.steps
+    const asks = (model: string, parent?: string): Episode['steps'] =>
+      first?.kind === 'model' ? [{ ...first, model, ...(parent === undefined ? {} : { parent }) }, ...others] : []
+    const ask = async (episodes: Episode[], kind: BuildOptions['harness'] = harness) =>
+      (await build(episodes, { harness: kind })).warnings.filter((warning) => /several (agents|models)/.test(warning))
+    const of = (name: string, agent: string, more: Partial<Episode> = {}): Episode => {
+      const [id, trace] = [name.repeat(32), name.repeat(32)]
+      return { ...refund, ...more, id, trace, agent: { name: agent } }
+    }
+    expect(await ask([of('a', 'desk'), of('b', 'desk')])).toEqual([])
+    expect(await ask([of('a', 'desk'), of('b', 'report')])).toEqual([expect.stringMatching(/several agents \(desk, report\).*--agent/)])
+    expect(await ask([of('a', 'desk', { steps: asks('gpt-5') })])).toEqual([expect.stringMatching(/several models \(gpt-4o, gpt-5\)/)])
+    expect(await ask([of('a', 'desk', { steps: asks('gpt-5') }), of('b', 'report')], { kind: 'loop', maxSteps: 5 })).toEqual([])
+    // One model at a time is a model that was changed, and what a tool asks is on the tape.
+    const changed = refund.steps.map((step) => (step.kind === 'model' ? { ...step, model: 'gpt-5' } : step))
+    expect(await ask([of('a', 'desk'), of('b', 'desk', { steps: changed })])).toEqual([])
+    const tool = toolSpan('colleague', {}, -1)
+    expect(await ask([of('a', 'desk', { steps: [tool, ...asks('gpt-5', tool.id)] })])).toEqual([])
+  })
+
   test('leaves nothing behind where a build fails, and refuses a folder that is something else', async () => {
     await expect(build([])).rejects.toMatchObject({ code: 'invalid-input', message: 'no episode was found to build from' })
     await expect(build([episodeOf('empty', [])])).rejects.toMatchObject({ code: 'invalid-input' })

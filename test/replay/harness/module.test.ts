@@ -13,7 +13,7 @@ import { openRun } from '../../../replay/run/open-run.ts'
 import { type RunOptions, runRollouts } from '../../../replay/run/run-rollouts.ts'
 import type { Rollout } from '../../../replay/run/types.ts'
 import { chatBody } from '../../support/chat-body.ts'
-import { clerk, faults, ran, recorded, useModel, world } from '../support/product.ts'
+import { clerk, faults, generator, hg, ran, recorded, teller, useModel, varied, world, writer } from '../support/product.ts'
 
 const product = fileURLToPath(new URL('../support/product.ts', import.meta.url))
 let server: ModelServer
@@ -87,6 +87,14 @@ async function run(options: Partial<RunOptions> = {}): Promise<Rollout[]> {
   return lines
 }
 
+/** As a caller of the product does. */
+async function read(answer: AsyncIterable<unknown> | Response): Promise<string> {
+  if (answer instanceof Response) return await answer.text()
+  const parts: unknown[] = []
+  for await (const part of answer) parts.push(part)
+  return parts.join('')
+}
+
 describe('harness module', () => {
   test("reproduces the product's own runs: tools, reads, clock, dice, errors, parallel calls and sub-agents", async () => {
     await build(await record(...asks))
@@ -101,6 +109,53 @@ describe('harness module', () => {
     faults.stream = true
     const report = await verifyEnvironment(await build(await record(...asks)), { threads: 0 })
     expect(report.divergences).toEqual([])
+  })
+
+  test('plays a recorded canary with its values, and an arm without any of its own with the defaults', async () => {
+    const sessions = Array.from({ length: 12 }, (_, index) => `visit-${index}`)
+    for (const id of sessions) await hg.session({ id }, () => varied('Notes on kites'))
+    const harness = { kind: 'module', module: `${product}#varied`, timeoutMs: 5_000 } as const
+    const episodes = await recorded()
+    expect(
+      new Set(episodes.map(({ tags }) => JSON.stringify([tags['variant.tone'], tags['variant.limits'], tags['variant.code']]))).size,
+    ).toBeGreaterThan(3)
+    const report = await verifyEnvironment(await build(episodes, { harness }), { threads: 0 })
+    expect(report.divergences).toEqual([])
+    const before = server.requests.length
+    await run({ arms: [{ name: 'plain', model: 'other', url: server.url }] })
+    const asked = server.requests.slice(before).map((request) => chatBody(request).messages[0]?.content)
+    expect(asked).toEqual(sessions.map(() => 'Notes on kites plain 1 7'))
+  })
+
+  test.each([
+    ['a generator', 'generator', async () => await read(generator({ ask: 'Notes on kites' }))],
+    ['a stream', 'writer', async () => await read(await writer({ ask: 'Notes on kites', as: 'stream' }))],
+    ['a response', 'writer', async () => await read(await writer({ ask: 'Notes on kites', as: 'response' }))],
+  ])('reads to its end what an agent answers with: %s', async (_, name, serve) => {
+    await serve()
+    const harness = { kind: 'module', module: `${product}#${name}`, timeoutMs: 5_000 } as const
+    const report = await verifyEnvironment(await build(await recorded(), { harness }), { threads: 0 })
+    expect(report.divergences).toEqual([])
+    expect(report).toMatchObject({ tasks: 1, share: 1 })
+    const before = server.requests.length
+    const [rollout] = await run()
+    expect([rollout?.stop, server.requests.length - before]).toEqual(['done', 1])
+  })
+
+  test.each(['episode', 'session'] as const)('calls an agent of several arguments as it was called, unit %s', async (unit) => {
+    const said: string[] = []
+    await hg.session({ id: 'visit' }, async () => {
+      await teller()
+      await teller('Notes on kites')
+      await teller('Notes on kites', { polite: true })
+      await teller('Notes on kites', undefined, (text) => said.push(text))
+      await teller('Notes on boats', { polite: true }, (text) => said.push(text))
+    })
+    const harness = { kind: 'module', module: `${product}#teller`, timeoutMs: 5_000 } as const
+    const report = await verifyEnvironment(await build(await recorded(), { unit, harness }), { threads: 0 })
+    expect(report.divergences).toEqual([])
+    expect(report).toMatchObject({ tasks: unit === 'episode' ? 5 : 1, share: 1 })
+    expect(said).toEqual(['Kites fly.', 'Kites fly.'])
   })
 
   test.each([

@@ -215,6 +215,7 @@ describe('the product in worker threads', { timeout: 120_000 }, () => {
     ['socket', /127\.0\.0\.1:\d+/],
     ['secure', /127\.0\.0\.1:\d+/],
     ['datagram', /127\.0\.0\.1:\d+ \(UDP\)/],
+    ['embed', /POST http:\/\/127\.0\.0\.1:\d+\/v1\/embeddings, which is no model call/],
   ])('is stopped where it reaches the network by %s, and told what to wrap', async (fault, target) => {
     const environment = await build(await record('one'))
     planted(fault)

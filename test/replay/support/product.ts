@@ -1,4 +1,5 @@
 // A small product with the SDK in it, as replay's tests load it: a clerk with tools, reads, a sub-agent and a variant, and faults that a test can switch on.
+import { Readable } from 'node:stream'
 import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import { assembleEpisodes, type Episode, normaliseSpan } from '@homeground/sdk/trace'
@@ -6,7 +7,15 @@ import OpenAI from 'openai'
 import { z } from 'zod'
 
 export const exporter = new MemoryExporter()
-export const hg = homeground({ project: 'clerk', exporter })
+export const hg = homeground({
+  project: 'clerk',
+  exporter,
+  variants: {
+    tone: { value: 'kind', share: 0.5 },
+    limits: { value: { tries: 3 }, share: 0.5 },
+    code: { value: '8', share: 0.5 },
+  },
+})
 
 /** What a test plants. */
 export const faults = { clock: false, random: false, network: '', tool: false, code: false, hang: false, throws: false, stream: false }
@@ -81,6 +90,38 @@ export const clerk = hg.agent('clerk', async ({ ask }: { ask: string }): Promise
   }
   return 'gave up'
 })
+
+/** Takes several arguments, as products do: what is asked, how, and where the answer is written. */
+export const teller = hg.agent(
+  'teller',
+  async (ask?: string, { polite = false }: { polite?: boolean } = {}, onText: (text: string) => void = () => {}) => {
+    const message = await say({
+      model: 'big',
+      messages: [{ role: 'user', content: `${ask ?? 'Notes on nothing'}${polite ? ', please' : ''}` }],
+    })
+    onText(message.content ?? '')
+    return message.content
+  },
+)
+
+/** Says by which variants it went: texts, and one that is none. */
+export const varied = hg.agent('varied', async (ask: string) => {
+  const { tries } = hg.variant('limits', { tries: 1 })
+  const content = `${ask} ${hg.variant('tone', 'plain')} ${tries} ${hg.variant('code', '7')}`
+  return (await say({ model: 'big', messages: [{ role: 'user', content }] })).content
+})
+
+/** Gives its answer piece by piece, in each of the forms that products have for it. */
+export const writer = hg.agent('writer', async ({ ask, as }: { ask: string; as: 'stream' | 'response' }) => {
+  const bytes = Readable.toWeb(Readable.from(piecesOf(ask)).map((piece) => Buffer.from(String(piece)))) as ReadableStream
+  return as === 'stream' ? bytes : new Response(bytes)
+})
+export const generator = hg.agent('generator', ({ ask }: { ask: string }) => piecesOf(ask))
+
+async function* piecesOf(ask: string): AsyncGenerator<string> {
+  const stream = await client.chat.completions.create({ model: 'big', messages: [{ role: 'user', content: ask }], stream: true })
+  for await (const chunk of stream) yield chunk.choices[0]?.delta.content ?? ''
+}
 
 async function say(request: OpenAI.ChatCompletionCreateParamsNonStreaming): Promise<OpenAI.ChatCompletionMessage> {
   if (faults.stream) return await client.chat.completions.stream({ ...request, stream: true }).finalMessage()

@@ -56,6 +56,7 @@ export const agent = hg.agent('threaded', async ({ ask }) => {
     parts.push(await Promise.race([slow, fast]))
   }
   if (planted.includes('fetch')) await fetch(`${process.env.ELSEWHERE}/profile`)
+  if (planted.includes('embed')) await client.embeddings.create({ model: 'embedder', input: ask })
   if (planted.includes('http')) {
     await new Promise((resolve, reject) => http.get(`${process.env.ELSEWHERE}/profile`, resolve).on('error', reject))
   }

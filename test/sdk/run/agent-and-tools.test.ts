@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream'
 import { homeground } from '@homeground/sdk'
 import { type SeamModelRequest, type SeamToolCall, seamHandshake, withSeam } from '@homeground/sdk/seam'
 import { MemoryExporter, type ModelAnswer, startModelServer } from '@homeground/sdk/testing'
@@ -53,6 +54,16 @@ const toolMessages = (request: { text: string } | undefined): unknown[] =>
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => content)
 
+const hostileProxy = (): object =>
+  new Proxy(
+    {},
+    {
+      get() {
+        throw new Error('not yours')
+      },
+    },
+  )
+
 const refund = (order: string, id = 'c1') => ({ toolCalls: [{ id, name: 'refund', arguments: { order } }] })
 
 describe('agent and tools', () => {
@@ -100,6 +111,25 @@ describe('agent and tools', () => {
       'gen_ai.conversation.id': 's1',
       'user.id': 'u1',
     })
+  })
+
+  it.each<[string, unknown[], string | undefined, number | undefined]>([
+    ['nothing', [], undefined, 0],
+    ['one', ['hi'], '"hi"', undefined],
+    ['a list, which is one', [['hi', 7]], '["hi",7]', undefined],
+    ['several', ['hi', { plan: 'pro' }], '["hi",{"plan":"pro"}]', 2],
+    ['an empty one before another', [undefined, 'hi'], '[null,"hi"]', 2],
+    ['a callback behind', ['hi', () => {}], '"hi"', undefined],
+    ['nothing, a signal and a response behind', ['hi', 7, undefined, new AbortController().signal, new PassThrough()], '["hi",7]', 2],
+    ['a controller of a stream and a hostile proxy behind', ['hi', { enqueue() {} }, hostileProxy()], '"hi"', undefined],
+    ['a function alone', [Math.max], '"[function max]"', undefined],
+  ])('record what the agent was called with: %s', async (_, given, input, count) => {
+    await using t = await setUp([])
+    const agent = t.hg.agent('any', (...args: unknown[]) => args.length)
+    expect(agent(...given)).toBe(given.length)
+    await t.hg.flush()
+    const attributes = t.exporter.spans[0]?.attributes
+    expect([attributes?.['homeground.agent.input'], attributes?.['homeground.agent.arguments']]).toEqual([input, count])
   })
 
   it('give definitions that each vendor takes', async () => {

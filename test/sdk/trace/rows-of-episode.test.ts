@@ -61,7 +61,7 @@ describe('rowsOfEpisode', () => {
         }),
       ],
       {
-        agent: { name: 'desk', version: '3' },
+        agent: { name: 'desk', version: '3', arguments: 2 },
         session: 's',
         user: 'u',
         tags: { plan: 'gold', 'variant.prompt': 'short' },
