@@ -55,8 +55,9 @@ function begin<Args extends unknown[]>(recorder: Recorder, name: string, args: A
   const session = sessionOf(recorder, name, args, options.session)
   const span = recorder.start(`${operation.invokeAgent} ${name}`, spanKind.internal)
   const above = span.frame
+  const { within: _, ...around } = above ?? {}
   const frame: Frame = {
-    ...above,
+    ...around,
     traceId: span.traceId,
     spanId: span.spanId,
     agents: [...(above?.agents ?? []), name],

@@ -24,6 +24,8 @@ export interface Frame {
   readonly captureContent?: boolean
   /** What belongs to the agent run as a whole and changes while it runs. */
   readonly run?: Run
+  /** In a tool that is running: what the models that it calls itself said last. They are not the run's, which goes on behind it. */
+  readonly within?: { turn?: ModelTurn }
   /** The call id of the tool that is running, where a framework told it. */
   readonly callId?: string
   readonly replay?: Replay

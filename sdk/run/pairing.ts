@@ -14,7 +14,7 @@ export interface Claim {
 }
 
 export function claimCall(frame: Frame | undefined, name: string, callId: string | undefined, given: unknown): Claim {
-  return { turn: frame?.run?.turn, name, callId: callId ?? frame?.callId, given: jsonValue(given) }
+  return { turn: frame?.within?.turn ?? frame?.run?.turn, name, callId: callId ?? frame?.callId, given: jsonValue(given) }
 }
 
 /**

@@ -10,6 +10,7 @@ export type ToolCallLike =
   | { id: string; type: 'tool_use'; name: string; input: unknown }
   | { id?: string; type?: string; name: string; arguments: unknown }
   | { id?: string; type: 'custom'; custom: { name: string; input: string } }
+  | { id?: string; call_id: string; type: 'custom_tool_call'; name: string; input: string }
 
 /** What a tool call came to. */
 export interface ToolAnswer {
@@ -46,6 +47,8 @@ export function readToolCall(call: ToolCallLike): ReadCall {
 
 function named(call: ToolCallLike): { name: string; given: unknown } {
   if ('function' in call) return { name: String(call.function.name), given: call.function.arguments }
+  // The text of a custom tool, which need be no JSON, is the one member of its arguments.
   if ('custom' in call) return { name: String(call.custom.name), given: { input: call.custom.input } }
+  if (call.type === 'custom_tool_call' && 'input' in call) return { name: String(call.name), given: { input: call.input } }
   return { name: String(call.name), given: 'input' in call ? call.input : call.arguments }
 }

@@ -177,6 +177,7 @@ function run<Result>(
   const inner: Frame = {
     ...frame,
     agents: frame?.agents ?? [],
+    within: {},
     traceId: span.traceId,
     spanId: span.spanId,
     ...(span.hostSpan === undefined ? {} : { hostSpan: span.hostSpan }),

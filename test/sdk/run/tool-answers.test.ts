@@ -42,6 +42,14 @@ describe('a tool’s answer', () => {
     ])
   })
 
+  it.each([
+    { id: 'c', type: 'custom', custom: { name: 't', input: 'SELECT 1' } } as const,
+    { id: 'i', call_id: 'c', type: 'custom_tool_call', name: 't', input: 'SELECT 1' } as const,
+  ])('to a custom call of type $type, whose text is no JSON, is given by the function', async (call) => {
+    const { hg } = setUp(({ input }) => `ran ${input}`)
+    expect(await hg.callTool(call)).toMatchObject({ callId: 'c', content: 'ran SELECT 1', isError: false })
+  })
+
   it('of binary data reaches the model whole', async () => {
     const bytes = Buffer.alloc(100_000, 7)
     const { hg } = setUp(() => ({ bytes }))

@@ -106,6 +106,62 @@ describe('a schema whose check looks into a database that is away', () => {
   })
 })
 
+describe('a tool that the product runs after other calls', () => {
+  it.each<[string, (client: OpenAI, between: () => Promise<unknown>) => Promise<unknown>]>([
+    ['texts that are embedded', (client) => client.embeddings.create({ model: 'e', input: 'x' })],
+    ['a tool that asks a model itself', (_, between) => between()],
+  ])('finds its call of the model’s: behind %s', async (_, other) => {
+    const { hg, exporter } = recorded()
+    const toolCalls = [
+      { id: 'c1', name: 'summarise', arguments: {} },
+      { id: 'c2', name: 'refund', arguments: { order: '7' } },
+    ]
+    const server = await startModelServer({ script: [{ toolCalls }, 'a summary'] })
+    onTestFinished(() => server.close())
+    const client = hg.wrap(new OpenAI({ baseURL: server.url, apiKey: 'k', maxRetries: 0 }))
+    const ask = () => client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    const summarise = hg.tool({ name: 'summarise', parameters: {}, execute: ask })
+    const refund = hg.tool({ name: 'refund', parameters: {}, execute: async () => 'done' })
+    await hg.agent('a', async () => {
+      await ask()
+      await other(client, () => summarise.execute({}))
+      await refund.execute({ order: '7', currency: 'EUR' })
+    })()
+    await hg.flush()
+    const { attributes } = exporter.spans.find(({ name }) => name === 'execute_tool refund') ?? {}
+    expect([attributes?.['gen_ai.tool.call.id'], attributes?.['gen_ai.tool.call.arguments']]).toEqual(['c2', '{"order":"7"}'])
+  })
+
+  it('of a model that a tool asks finds the call of that model’s, and an agent in a tool those of its own', async () => {
+    const { hg, exporter } = recorded()
+    const call = (id: string, name: string) => ({ toolCalls: [{ id, name, arguments: {} }] })
+    const server = await startModelServer({ script: [call('outer', 'plan'), call('inner', 'look'), call('agent', 'look')] })
+    onTestFinished(() => server.close())
+    const client = hg.wrap(new OpenAI({ baseURL: server.url, apiKey: 'k', maxRetries: 0 }))
+    const ask = () => client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
+    const look = hg.tool({ name: 'look', parameters: {}, execute: async () => 'seen' })
+    const asking = async () => {
+      await ask()
+      await look.execute({})
+    }
+    const plan = hg.tool({
+      name: 'plan',
+      parameters: {},
+      execute: async () => {
+        await asking()
+        await hg.agent('b', asking)()
+      },
+    })
+    await hg.agent('a', async () => {
+      await ask()
+      await plan.execute({})
+    })()
+    await hg.flush()
+    const served = exporter.spans.filter(({ name }) => name.startsWith('execute_tool'))
+    expect(served.map(({ attributes: a }) => a['gen_ai.tool.call.id']).sort()).toEqual(['agent', 'inner', 'outer'])
+  })
+})
+
 describe('parameters that can give no JSON Schema', () => {
   it.each<[string, unknown, RegExp]>([
     ['a date', z.object({ at: z.date() }), /tool late: its schema cannot give a JSON Schema: Date/],
