@@ -27,6 +27,13 @@ export function partOfFields(sent: Fields): Part {
   }
 }
 
+const meant = new Set(['text', 'reasoning', 'refusal', 'tool_call', 'tool_call_response'])
+
+/** A part of a vendor's own type. One that is called as a part with a meaning here, and is not the vendor's word for it, has its members all the same. */
+export function vendorPart(type: string, fields: Fields): Part {
+  return meant.has(type) ? partOfFields({ ...fields, type }) : ownPart(type, fields)
+}
+
 /** A part of a type that is not known here, as it came: the conventions' generic part. */
 export function ownPart(type: string, fields: Fields): OtherPart {
   // The literals of OtherPart name only what narrows the others: at run time it is whatever type a provider invents.

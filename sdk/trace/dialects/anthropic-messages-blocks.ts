@@ -1,7 +1,7 @@
 // Content blocks of Anthropic's Messages API as parts, and back. Signatures and encrypted content stay with their part, byte for byte.
 import type { Json, OtherPart, Part } from '../episode.ts'
 import { asArray, asObject, asText, isJson, textOfJson } from '../json.ts'
-import { ownPart } from '../part.ts'
+import { ownPart, vendorPart } from '../part.ts'
 import { mediaPart, mediaUrl, mimeOf, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 
@@ -49,7 +49,7 @@ function readBlock(sent: Json): Part {
     case 'document':
       return readMedia(type, block)
     default:
-      return ownPart(type, block)
+      return vendorPart(type, block)
   }
 }
 
@@ -108,11 +108,13 @@ function writeMedia(part: OtherPart, kept: Fields): Fields {
   return ownFields(part)
 }
 
-/** As it was sent; a value of another origin goes out as JSON text. */
+const contentTypes = new Set(['text', 'image', 'document', 'search_result', 'tool_reference'])
+
+/** As it was sent; a value of another origin goes out as JSON text, also a list of things that have types of their own. */
 function writeResult(response: Json): Json {
   if (typeof response === 'string') return response
   const isContent =
-    Array.isArray(response) && response.length > 0 && response.every((block) => asText(asObject(block)?.['type']) !== undefined)
+    Array.isArray(response) && response.length > 0 && response.every((block) => contentTypes.has(asText(asObject(block)?.['type']) ?? ''))
   return isContent && isJson(response) ? response : JSON.stringify(response)
 }
 

@@ -15,8 +15,8 @@ type Fields = { [key: string]: Json }
 /** Its own, but not OpenAI's `/threads/ID/messages`; Vertex and Bedrock put the model into the path. */
 const paths = [
   /^(?!.*\/threads\/).*\/messages\/?(?:[?#]|$)/,
-  /\/publishers\/anthropic\/models\/[^/]+:(?:streamRawPredict|rawPredict)(?:[?#]|$)/,
-  /\/model\/[^/]*anthropic[^/]*\/invoke(?:-with-response-stream)?(?:[?#]|$)/,
+  /\/publishers\/anthropic\/models\/(?!count-tokens:)[^/]+:(?:streamRawPredict|rawPredict)(?:[?#]|$)/,
+  /\/model\/(?:[^/]*anthropic|arn(?::|%3A))[^/]*\/invoke(?:-with-response-stream)?(?:[?#]|$)/,
 ]
 
 export const anthropicMessages: Dialect = {
@@ -48,12 +48,14 @@ function readMessage(sent: Json): Message {
   const parts = readBlocks(message['content'])
   const results = parts.length > 0 && parts.every((part) => part.type === 'tool_call_response')
   const role = asText(message['role']) ?? 'unknown'
-  return { role: results && role === 'user' ? 'tool' : role, parts, ...extra(api, message, ['role', 'content']) }
+  // Instructions in mid-conversation stay apart from those of other wires, which this one may not take there.
+  const own: Fields = role === 'system' ? { role } : {}
+  return { role: results && role === 'user' ? 'tool' : role, parts, ...extra(api, message, ['role', 'content'], own) }
 }
 
 function writeRequest(request: CanonicalRequest): Fields {
   const first = request.messages[0]
-  const instructions = first !== undefined && isSystem(first) ? first : undefined
+  const instructions = first !== undefined && isSystem(first) && writtenExtra(api, first)['role'] === undefined ? first : undefined
   const system = instructions === undefined ? [] : writeBlocks(instructions.parts, { signed: true })
   const messages = instructions === undefined ? request.messages : request.messages.slice(1)
   return {
@@ -67,7 +69,7 @@ function writeRequest(request: CanonicalRequest): Fields {
 
 function writeMessage(message: Message): Fields {
   const blocks = writeBlocks(message.parts, { signed: true })
-  // Later system messages have no place of their own on this wire: they are said by the user.
+  // Later system messages of other wires are said by the user: only some models take any.
   const role = message.role === 'assistant' ? 'assistant' : 'user'
   return { role, content: blocks.length === 0 ? '' : bare(blocks), ...writtenExtra(api, message) }
 }
@@ -94,8 +96,10 @@ function readTool(sent: Json): ToolDefinition {
 function writeTool({ type = 'function', parameters, ...definition }: ToolDefinition): Fields {
   const fields: Fields = {}
   for (const [key, value] of Object.entries(definition)) if (value !== undefined) fields[key] = value
-  if (type !== 'function') return { type, ...fields, ...(parameters === undefined ? {} : { input_schema: parameters }) }
-  return { ...fields, input_schema: parameters === undefined ? { type: 'object', properties: {} } : parameters }
+  if (type === 'function') return { ...fields, input_schema: parameters === undefined ? { type: 'object', properties: {} } : parameters }
+  // A set of an MCP server's tools has no name on the wire.
+  if (fields['name'] === type) delete fields['name']
+  return { type, ...fields, ...(parameters === undefined ? {} : { input_schema: parameters }) }
 }
 
 function readResponse(body: Json): ModelResponse | undefined {
@@ -125,12 +129,13 @@ function readUsage(sent: Json | undefined): Usage {
   const fresh = asNumber(usage['input_tokens'])
   const cacheReadTokens = asNumber(usage['cache_read_input_tokens'])
   const cacheWriteTokens = asNumber(usage['cache_creation_input_tokens'])
+  const output = asObject(usage['output_tokens_details']) ?? {}
   return presentUsage({
     inputTokens: fresh === undefined ? undefined : fresh + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
     outputTokens: asNumber(usage['output_tokens']),
     cacheReadTokens,
     cacheWriteTokens,
-    reasoningTokens: asNumber(usage['reasoning_tokens']),
+    reasoningTokens: asNumber(output['thinking_tokens']) ?? asNumber(usage['reasoning_tokens']),
   })
 }
 
@@ -168,7 +173,7 @@ function writeUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteToke
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cacheReadTokens,
     output_tokens: outputTokens,
-    reasoning_tokens: reasoningTokens,
   })
-  return Object.keys(usage).length === 0 ? {} : { usage }
+  const details: Fields = reasoningTokens === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoningTokens } }
+  return Object.keys(usage).length + Object.keys(details).length === 0 ? {} : { usage: { ...usage, ...details } }
 }

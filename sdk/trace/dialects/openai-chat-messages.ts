@@ -1,8 +1,8 @@
 // Messages of the Chat Completions API, read into the canonical form and written back. The wire says no order between reasoning, text and calls of one message: it is always this one.
-import type { Json, Message, Part, ToolCallPart } from '../episode.ts'
+import type { Json, Message, Part, RefusalPart, ToolCallPart } from '../episode.ts'
 import { asArray, asObject, asText, textOfJson } from '../json.ts'
 import { readContentPart, writeContentPart } from './openai-chat-content.ts'
-import { extra, writtenExtra } from './provider-extra.ts'
+import { extra, nestedExtra, writtenExtra } from './provider-extra.ts'
 import { readArguments, writeArguments } from './tool-arguments.ts'
 
 const api = 'openai.chat'
@@ -45,21 +45,30 @@ export function writeMessage(message: Message): Fields {
   const reasoning = reasoningFields(message)
   const calls = message.parts.filter((part) => part.type === 'tool_call')
   const legacy = calls.find((part) => part.provider?.['function_call'] === true)
-  const refusal = message.role === 'assistant' ? message.parts.filter((part) => part.type === 'refusal') : []
+  const toolCalls = calls.filter((part) => part !== legacy)
+  const refusals = refusalsAtEnd(message)
   const content = message.parts.flatMap((part): Fields[] => {
-    const sent = refusal.length > 0 && part.type === 'refusal' ? undefined : writeContentPart(part)
+    const sent = refusals.length > 0 && part.type === 'refusal' ? undefined : writeContentPart(part)
     return sent === undefined ? [] : [sent]
   })
   return {
     role: message.role,
     ...named(message),
-    content: writeContent(content, { empty: calls.length > 0 || refusal.length > 0 ? null : '' }),
-    ...(refusal.length > 0 ? { refusal: refusal.map((part) => part.content).join('') } : {}),
+    content: writeContent(content, { empty: calls.length > 0 || refusals.length > 0 ? null : '' }),
+    ...(refusals.length > 0 ? { refusal: refusals.map((part) => part.content).join('') } : {}),
     ...reasoning,
     ...(legacy !== undefined ? { function_call: { name: legacy.name, arguments: writeArguments(legacy) } } : {}),
-    ...(legacy === undefined && calls.length > 0 ? { tool_calls: calls.map(writeCall) } : {}),
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(writeCall) } : {}),
     ...writtenExtra(api, message),
   }
+}
+
+/** A refusal has a field of its own, which can say it behind all content only. */
+function refusalsAtEnd({ role, parts }: Message): RefusalPart[] {
+  const content = parts.filter((part) => part.type !== 'tool_call' && part.type !== 'reasoning')
+  const refusals = content.filter((part) => part.type === 'refusal')
+  const atEnd = content.slice(content.length - refusals.length).every((part) => part.type === 'refusal')
+  return role === 'assistant' && atEnd && refusals.every((part) => Object.keys(writtenExtra(api, part)).length === 0) ? refusals : []
 }
 
 function readParts(message: Fields): Part[] {
@@ -88,12 +97,16 @@ function readCall(sent: Json): Part {
   const custom = asObject(call['custom'])
   if (custom !== undefined) {
     const input: Json = asText(custom['input']) ?? ''
-    const kept = extra(api, call, ['id', 'custom', 'type'], { type: 'custom' })
+    const kept = extra(api, call, ['id', 'custom', 'type'], { type: 'custom', ...nestedExtra('custom', custom, ['name', 'input']) })
     return { type: 'tool_call', ...id, name: asText(custom['name']) ?? '', arguments: input, ...kept }
   }
+  const called = asObject(call['function']) ?? {}
+  // Moonshot's own tools are called as `builtin_function`.
+  const type = asText(call['type']) || 'function'
+  const more: Fields = { ...(type === 'function' ? {} : { type }), ...nestedExtra('function', called, ['name', 'arguments']) }
   // Some servers number the calls of an unstreamed message too.
-  const kept = extra(api, call, ['id', 'type', 'function', 'index'])
-  return { ...readFunction(asObject(call['function']) ?? {}), ...id, ...kept }
+  const kept = extra(api, call, ['id', 'type', 'function', 'index'], more)
+  return { ...readFunction(called), ...id, ...kept }
 }
 
 function readFunction(called: Fields): ToolCallPart {
@@ -101,13 +114,13 @@ function readFunction(called: Fields): ToolCallPart {
 }
 
 function writeCall(part: ToolCallPart): Fields {
-  const { type, ...kept } = writtenExtra(api, part)
+  const { type = 'function', function: called, custom, ...kept } = writtenExtra(api, part)
   const id: Fields = part.id === undefined ? {} : { id: part.id }
   if (type === 'custom') {
     const input = typeof part.arguments === 'string' ? part.arguments : JSON.stringify(part.arguments)
-    return { ...id, type: 'custom', custom: { name: part.name, input }, ...kept }
+    return { ...id, type, custom: { name: part.name, input, ...asObject(custom) }, ...kept }
   }
-  return { ...id, type: 'function', function: { name: part.name, arguments: writeArguments(part) }, ...kept }
+  return { ...id, type, function: { name: part.name, arguments: writeArguments(part), ...asObject(called) }, ...kept }
 }
 
 /** The content of a tool message stays as it was sent, text or a list of parts: parsing text would lose its spelling. */
@@ -120,11 +133,13 @@ function readToolResult(message: Fields): Part {
   }
 }
 
-/** As it was sent; a value of another origin goes out as JSON text. */
-export function writeResult(response: Json): Json {
+const contentTypes = new Set(['text', 'refusal', 'image_url', 'input_audio', 'video_url', 'file'])
+
+/** As it was sent; a value of another origin goes out as JSON text, also a list of things that have types of their own. */
+function writeResult(response: Json): Json {
   if (typeof response === 'string') return response
   const isContent =
-    Array.isArray(response) && response.length > 0 && response.every((part) => asText(asObject(part)?.['type']) !== undefined)
+    Array.isArray(response) && response.length > 0 && response.every((part) => contentTypes.has(asText(asObject(part)?.['type']) ?? ''))
   return isContent ? response : JSON.stringify(response)
 }
 

@@ -1,7 +1,7 @@
 // Content parts of the Responses API: text, refusals, images and files, in what is sent (`input_…`) and in what the model says (`output_…`).
 import type { Json, Part } from '../episode.ts'
 import { asObject, asText, textOfJson } from '../json.ts'
-import { ownPart } from '../part.ts'
+import { vendorPart } from '../part.ts'
 import { mediaPart, mediaUrl, ownFields } from './media.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
 
@@ -24,7 +24,7 @@ export function readResponsesContent(sent: Json): Part {
     const id = asText(part['file_id'])
     if (id !== undefined) return { type: 'file', modality, file_id: id, ...extra(api, part, known) }
   }
-  return ownPart(type ?? 'unknown', part)
+  return vendorPart(type ?? 'unknown', part)
 }
 
 /** Parts for the wire; `undefined` for what is an item of its own there (reasoning, calls, results). */

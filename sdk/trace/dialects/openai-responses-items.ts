@@ -1,8 +1,8 @@
 // Items of the Responses API as messages, and back. What a model says in one turn is several items on this wire (reasoning, message, calls) and one message in the
 // canonical form; each part keeps the id of its item, which the API wants back.
-import type { Json, Message, OtherPart, Part, ReasoningPart, ToolCallPart } from '../episode.ts'
+import type { Json, Message, OtherPart, Part, ReasoningPart, ToolCallPart, ToolCallResponsePart } from '../episode.ts'
 import { asArray, asObject, asText, textOfJson } from '../json.ts'
-import { ownPart } from '../part.ts'
+import { ownPart, vendorPart } from '../part.ts'
 import { ownFields } from './media.ts'
 import { readResponsesContent, writeResponsesContent } from './openai-responses-content.ts'
 import { extra, writtenExtra } from './provider-extra.ts'
@@ -65,14 +65,17 @@ function writeOther(message: Message): Fields[] {
   const items: Fields[] = []
   const content: Fields[] = []
   for (const part of message.parts) {
-    if (part.type === 'tool_call_response') {
-      const { type = 'function_call_output', ...kept } = writtenExtra(api, part)
-      items.push({ type, call_id: part.id ?? '', output: writeOutput(part.response), ...kept })
-    } else if (message.role === 'tool') items.push(...ownItem(part))
+    if (part.type === 'tool_call_response') items.push(writeResult(part))
+    else if (message.role === 'tool') items.push(...ownItem(part))
     else content.push(...(writeResponsesContent(part, 'input') ?? []))
   }
   if (message.role === 'tool' || (content.length === 0 && items.length > 0)) return items
   return [...items, { type: 'message', role: message.role, content: content.length === 0 ? '' : content, ...writtenExtra(api, message) }]
+}
+
+function writeResult(part: ToolCallResponsePart): Fields {
+  const { type = 'function_call_output', ...kept } = writtenExtra(api, part)
+  return { type, call_id: part.id ?? '', output: writeOutput(part.response), ...kept }
 }
 
 /** One item of the model as parts. */
@@ -100,7 +103,7 @@ function readOwn(item: Fields): Part[] {
       return [{ type: 'tool_call', ...callId(item), name: asText(item['name']) ?? '', arguments: asText(item['input']) ?? '', ...kept }]
     }
     default:
-      return [ownPart(asText(item['type']) ?? 'unknown', item)]
+      return [vendorPart(asText(item['type']) ?? 'unknown', item)]
   }
 }
 
@@ -122,28 +125,35 @@ function readReasoning(item: Fields): ReasoningPart[] {
 /** Parts that came from one item become one item again, told by its id. */
 function writeOwn(parts: readonly Part[], options: { synthesize: boolean }): Fields[] {
   const items: Fields[] = []
-  let last: { kind: string; id: Json | undefined; item: Fields } | undefined
-  const joined = (kind: string, id: Json | undefined, begin: () => Fields): Fields => {
-    if (last?.kind === kind && last.id === id) return last.item
+  let last: { key: string; item: Fields } | undefined
+  const joined = (key: string, begin: () => Fields): Fields => {
+    if (last?.key === key) return last.item
     const item = begin()
     items.push(item)
-    last = { kind, id, item }
+    last = { key, item }
     return item
   }
   for (const part of parts) {
     const kept = writtenExtra(api, part)
     if (part.type === 'reasoning') {
-      // A request may only hold reasoning items that the API itself has made.
-      if (!options.synthesize && kept['id'] === undefined && kept['encrypted_content'] === undefined) continue
       const { in: place, ...fields } = kept
-      const item = joined('reasoning', kept['id'], () => ({ type: 'reasoning', summary: [], ...fields }))
-      addReasoning(item, part.content, place)
+      const key = JSON.stringify(['reasoning', kept['id']])
+      // Of items that lost their id (nothing is stored) the encrypted content says where each begins.
+      const begins = kept['encrypted_content'] !== undefined
+      // A request may only hold reasoning items that the API itself has made.
+      if (!options.synthesize && kept['id'] === undefined && !begins && last?.key !== key) continue
+      if (begins) last = undefined
+      addReasoning(
+        joined(key, () => ({ type: 'reasoning', summary: [], ...fields })),
+        part.content,
+        place,
+      )
       continue
     }
     const content = part.type === 'tool_call' ? undefined : writeResponsesContent(part, 'output')
     if (content !== undefined) {
       const { id, phase } = kept
-      const item = joined('message', id, () => ({
+      const item = joined(JSON.stringify(['message', id, phase]), () => ({
         ...(id === undefined ? {} : { id }),
         type: 'message',
         role: 'assistant',
@@ -154,7 +164,10 @@ function writeOwn(parts: readonly Part[], options: { synthesize: boolean }): Fie
       asArray(item['content']).push(...content)
       continue
     }
-    items.push(...(part.type === 'tool_call' ? [writeCall(part)] : ownItem(part)))
+    if (part.type === 'tool_call') items.push(writeCall(part))
+    // A program that the provider runs calls the product's functions, and their results come back in its answer.
+    else if (part.type === 'tool_call_response') items.push(writeResult(part))
+    else items.push(...ownItem(part))
     last = undefined
   }
   return items

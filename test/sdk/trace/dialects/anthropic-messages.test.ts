@@ -147,15 +147,60 @@ describe('anthropic.messages', () => {
     ])
   })
 
+  test('keeps instructions in mid-conversation, and a set of tools that has no name', () => {
+    const sent = {
+      model: 'm',
+      system: 'Be brief.',
+      messages: [
+        { role: 'user', content: 'Hello.' },
+        { role: 'system', content: [{ type: 'tool_addition', tool: { type: 'tool_reference', name: 'f' } }], display: 'never' },
+        { role: 'system', content: 'Be longer.' },
+      ],
+      tools: [{ type: 'mcp_toolset', mcp_server_name: 'pool' }],
+    }
+    const request = anthropicMessages.readRequest(sent)
+    expect(request.messages.map(({ role }) => role)).toEqual(['system', 'user', 'system', 'system'])
+    expect(anthropicMessages.writeRequest(request)).toEqual(sent)
+    const { system: _, ...withoutSystem } = { ...sent, messages: sent.messages.slice(1) }
+    expect(anthropicMessages.writeRequest(anthropicMessages.readRequest(withoutSystem))).toEqual(withoutSystem)
+  })
+
+  test('writes a list that a tool gave as JSON, also where its things have types, and content as content', () => {
+    const results = (response: Json) =>
+      anthropicMessages.writeRequest({
+        model: 'm',
+        messages: [{ role: 'tool', parts: [{ type: 'tool_call_response', id: '1', response }] }],
+        tools: [],
+        parameters: {},
+      })['messages']
+    const sent = (content: Json) => [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: '1', content }] }]
+    expect(results([{ type: 'order', id: 7 }])).toEqual(sent('[{"type":"order","id":7}]'))
+    expect(results([{ type: 'text', text: 'a' }])).toEqual(sent([{ type: 'text', text: 'a' }]))
+  })
+
+  test('says later instructions of another wire as the user', () => {
+    const messages: Message[] = ['user', 'developer', 'system'].map((role) => ({ role, parts: [{ type: 'text', content: role }] }))
+    const written = anthropicMessages.writeRequest({ model: 'm', messages, tools: [], parameters: {} })['messages'] as { role: string }[]
+    expect(written.map(({ role }) => role)).toEqual(['user', 'user', 'user'])
+  })
+
   test('is found by its paths, on Vertex and Bedrock too, and not by those of threads', () => {
     for (const path of [
       '/v1/messages',
       '/v1/messages?beta=true',
       '/v1/projects/p/locations/l/publishers/anthropic/models/claude:streamRawPredict',
       '/model/us.anthropic.claude-sonnet-4/invoke',
+      '/model/arn:aws:bedrock:us-east-1:1:application-inference-profile%2Fa1/invoke',
     ])
       expect(dialectForPath(path)?.api).toBe(name)
-    for (const path of ['/v1/threads/t/messages', '/v1/messages/batches', '/v1/messages/count_tokens', '/model/meta.llama3/invoke'])
+    const countTokens = '/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict'
+    for (const path of [
+      '/v1/threads/t/messages',
+      '/v1/messages/batches',
+      '/v1/messages/count_tokens',
+      '/model/meta.llama3/invoke',
+      countTokens,
+    ])
       expect(dialectForPath(path)).toBeUndefined()
   })
 })

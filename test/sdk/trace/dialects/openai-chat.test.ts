@@ -184,6 +184,67 @@ describe('openai.chat', () => {
     expect(openaiChat.writeRequest(request)['messages']).toEqual([sent])
   })
 
+  test.each([
+    [
+      'beside an image, a sound and a file',
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: 'https://x.test/a.png', detail: 'low' }, cache_control: { type: 'ephemeral' } },
+          { type: 'input_audio', input_audio: { data: 'AQI=', format: 'wav' }, cache_control: { type: 'ephemeral' } },
+          { type: 'file', file: { file_id: 'file_1' }, cache_control: { type: 'ephemeral' } },
+          { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AQI=' }, note: 1 },
+        ],
+      },
+    ],
+    [
+      'inside of a call',
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: '1', type: 'function', function: { name: 'f', arguments: '{}', thought_signature: 'x' } },
+          { id: '2', type: 'custom', custom: { name: 'g', input: 'text', namespace: 'n' } },
+          { id: '3', type: 'builtin_function', function: { name: '$web_search', arguments: '{"q":1}' } },
+        ],
+      },
+    ],
+  ])('keeps what a provider says %s', (_, sent) => {
+    const request = openaiChat.readRequest({ model: 'm', messages: [sent] })
+    expect(openaiChat.writeRequest(request)['messages']).toEqual([sent])
+  })
+
+  test('writes a list that a tool gave as JSON, also where its things have types, and content as content', () => {
+    const written = (response: Json) =>
+      openaiChat.writeRequest({
+        model: 'm',
+        messages: [{ role: 'tool', parts: [{ type: 'tool_call_response', id: '1', response }] }],
+        tools: [],
+        parameters: {},
+      })['messages']
+    expect(written([{ type: 'order', id: 7 }])).toEqual([{ role: 'tool', tool_call_id: '1', content: '[{"type":"order","id":7}]' }])
+    expect(written([{ type: 'text', text: 'a' }])).toEqual([{ role: 'tool', tool_call_id: '1', content: [{ type: 'text', text: 'a' }] }])
+  })
+
+  test('keeps refusals that stand before other content in their place', () => {
+    const content = [
+      { type: 'refusal', refusal: 'not that' },
+      { type: 'text', text: 'but this' },
+    ]
+    const request = openaiChat.readRequest({ model: 'm', messages: [{ role: 'assistant', content }] })
+    expect(openaiChat.writeRequest(request)['messages']).toEqual([{ role: 'assistant', content }])
+  })
+
+  test.each(['text', 'reasoning', 'refusal', 'tool_call', 'tool_call_response'])(
+    'gives a vendor’s own part called %s its members',
+    (type) => {
+      const [part] = openaiChat.readRequest({ messages: [{ role: 'user', content: [{ type, odd: 1 }] }] }).messages[0]?.parts ?? []
+      expect(part).toMatchObject(
+        type === 'tool_call' ? { name: '', arguments: {} } : type === 'tool_call_response' ? { response: null } : { content: '' },
+      )
+    },
+  )
+
   test("leaves out what another provider added to a part, and another provider's wire has no place for", () => {
     const message: Message = {
       role: 'assistant',

@@ -195,6 +195,61 @@ describe('openai.responses', () => {
     ])
   })
 
+  test.each([
+    [
+      'reasoning that is not stored, item by item with all of its summary',
+      [
+        { type: 'reasoning', summary: [{ text: 'a' }, { text: 'b' }], encrypted_content: 'gA' },
+        { type: 'reasoning', summary: [], encrypted_content: 'gB' },
+        { type: 'reasoning', summary: [{ text: 'c' }], encrypted_content: 'gC' },
+      ],
+    ],
+    [
+      'messages of different phases',
+      [
+        { type: 'message', role: 'assistant', phase: 'commentary', content: 'Let me look.' },
+        { type: 'message', role: 'assistant', phase: 'final_answer', content: 'It is open.' },
+      ],
+    ],
+  ])('keeps apart what has no ids: %s', (_, input) => {
+    const request = openaiResponses.readRequest({ model: 'm', input })
+    const written = openaiResponses.writeRequest(request)['input']
+    expect(written).toHaveLength(input.length)
+    expect(openaiResponses.readRequest({ model: 'm', input: written ?? [] })).toEqual(request)
+  })
+
+  test('keeps the results that come in an answer', () => {
+    const output = [
+      { type: 'function_call', id: 'fc', call_id: '1', name: 'f', arguments: '{}', status: 'completed' },
+      { type: 'function_call_output', id: 'fo', call_id: '1', output: 'done' },
+    ]
+    const response = openaiResponses.readResponse({ object: 'response', status: 'completed', output })
+    expect(response?.finishReasons).toEqual(['stop'])
+    expect(response && openaiResponses.writeResponse(response)['output']).toEqual(output)
+  })
+
+  test.each(['function', 'custom', 'web_search'])('gives a tool its name, also that of its kind: %s', (type) => {
+    const tool = type === 'web_search' ? { type } : { type, name: type }
+    expect(openaiResponses.writeRequest(openaiResponses.readRequest({ model: 'm', input: [], tools: [tool] }))['tools']).toEqual([tool])
+  })
+
+  test.each<[string, object[], string]>([
+    ['asks for a command', [{ type: 'shell_call', call_id: '1' }], 'tool_call'],
+    ['asks for a change of files', [{ type: 'apply_patch_call', call_id: '1' }], 'tool_call'],
+    ['asks for leave', [{ type: 'mcp_approval_request', id: '1' }], 'tool_call'],
+    [
+      'ran a command at the provider',
+      [
+        { type: 'shell_call', call_id: '1' },
+        { type: 'shell_call_output', call_id: '1' },
+      ],
+      'stop',
+    ],
+    ['searched', [{ type: 'web_search_call', id: '1' }], 'stop'],
+  ])('tells why a response stopped that %s', (_, output, reason) => {
+    expect(openaiResponses.readResponse(throughJson({ status: 'completed', output }))?.finishReasons).toEqual([reason])
+  })
+
   test('is found by its path', () => {
     expect(dialectForPath('/v1/responses')?.api).toBe('openai.responses')
     expect(dialectForPath('/v1/responses/resp_1/input_items')).toBeUndefined()
