@@ -2,6 +2,8 @@
 
 import type { RequestedCall } from '../run/model-turn.ts'
 import { genAi } from '../trace/attributes.ts'
+import { chatUsage } from '../trace/dialects/openai-chat-usage.ts'
+import { stopReasonOf } from '../trace/dialects/stop-reason.ts'
 import type { Json } from '../trace/episode.ts'
 import { asArray, asObject, asText, parseJson, textOfJson } from '../trace/json.ts'
 import type { Attributes } from '../trace/span.ts'
@@ -41,8 +43,13 @@ export function addResponseFacts(attributes: Attributes, body: Fields): void {
   if (model !== undefined && model !== '') attributes[genAi.responseModel] = model
   const reasons = finishReasons(body)
   if (reasons.length > 0) attributes[genAi.responseFinishReasons] = reasons
-  const usage = asObject(body['usage'])
+  const usage = chatUsage(body)
   if (usage !== undefined) addUsage(attributes, usage)
+}
+
+/** A response that is made in the background, and that the product asks for later. */
+export function isPending(body: Fields): boolean {
+  return body['object'] === 'response' && (body['status'] === 'queued' || body['status'] === 'in_progress')
 }
 
 /** The tool calls that the model asks for, in the message's order; of several choices the first. */
@@ -50,12 +57,15 @@ export function requestedCalls(body: Fields): RequestedCall[] {
   const message = asObject(asObject(asArray(body['choices'])[0])?.['message'])
   const chat = asArray(message?.['tool_calls']).map((call) => {
     const fields = asObject(call) ?? {}
-    return requested(asObject(fields['function']) ?? {}, fields['id'])
+    const custom = asObject(fields['custom'])
+    return custom === undefined ? requested(asObject(fields['function']) ?? {}, fields['id']) : requestedText(custom, fields['id'])
   })
   const responses = asArray(body['output'])
     .map((item) => asObject(item) ?? {})
-    .filter((item) => item['type'] === 'function_call')
-    .map((item) => requested(item, item['call_id']))
+    .flatMap((item) => {
+      if (item['type'] === 'function_call') return [requested(item, item['call_id'])]
+      return item['type'] === 'custom_tool_call' ? [requestedText(item, item['call_id'])] : []
+    })
   const messages = asArray(body['content'])
     .map((block) => asObject(block) ?? {})
     .filter((block) => block['type'] === 'tool_use')
@@ -66,25 +76,36 @@ export function requestedCalls(body: Fields): RequestedCall[] {
 function requested(fields: Fields, id: Json | undefined): RequestedCall {
   const text = fields['arguments']
   const value = typeof text === 'string' ? (text.trim() === '' ? {} : (parseJson(text) ?? text)) : (text ?? {})
-  return { name: asText(fields['name']) ?? '', callId: id === undefined || id === null ? undefined : textOfJson(id), arguments: value }
+  return { name: asText(fields['name']) ?? '', callId: idOf(id), arguments: value }
+}
+
+/** A custom tool gets text, whatever it looks like. */
+function requestedText(fields: Fields, id: Json | undefined): RequestedCall {
+  return { name: asText(fields['name']) ?? '', callId: idOf(id), arguments: asText(fields['input']) ?? '' }
+}
+
+function idOf(id: Json | undefined): string | undefined {
+  return id === undefined || id === null ? undefined : textOfJson(id)
 }
 
 function finishReasons(body: Fields): string[] {
   const choices = asArray(body['choices']).map((choice) => asText(asObject(choice)?.['finish_reason']))
-  const single = asText(body['stop_reason']) ?? (body['object'] === 'response' ? asText(body['status']) : undefined)
+  const single = asText(body['stop_reason']) ?? (body['object'] === 'response' ? stopReasonOf(body) : undefined)
   return [...choices, single].filter((reason) => reason !== undefined)
 }
 
 function addUsage(attributes: Attributes, usage: Fields): void {
+  const inputDetails = asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details'])
+  const outputDetails = asObject(usage['completion_tokens_details']) ?? asObject(usage['output_tokens_details'])
   const cacheRead =
-    number(usage['cache_read_input_tokens']) ??
-    number((asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']))?.['cached_tokens'])
-  const cacheWrite = number(usage['cache_creation_input_tokens'])
-  const anthropic = cacheWrite !== undefined || usage['cache_read_input_tokens'] !== undefined
+    number(inputDetails?.['cached_tokens']) ?? number(usage['prompt_cache_hit_tokens']) ?? number(usage['cache_read_input_tokens'])
+  const cacheWrite = number(inputDetails?.['cache_write_tokens']) ?? number(usage['cache_creation_input_tokens'])
+  // Anthropic counts the cache beside the input; a gateway that puts such counts into OpenAI's usage has it in both.
+  const counted = number(usage['prompt_tokens']) !== undefined || inputDetails !== undefined
   const input = number(usage['prompt_tokens']) ?? number(usage['input_tokens'])
   const output = number(usage['completion_tokens']) ?? number(usage['output_tokens'])
-  const reasoning = number((asObject(usage['completion_tokens_details']) ?? asObject(usage['output_tokens_details']))?.['reasoning_tokens'])
-  if (input !== undefined) attributes[genAi.usageInputTokens] = anthropic ? input + (cacheRead ?? 0) + (cacheWrite ?? 0) : input
+  const reasoning = number(outputDetails?.['reasoning_tokens']) ?? number(outputDetails?.['thinking_tokens'])
+  if (input !== undefined) attributes[genAi.usageInputTokens] = counted ? input : input + (cacheRead ?? 0) + (cacheWrite ?? 0)
   if (output !== undefined) attributes[genAi.usageOutputTokens] = output
   if (cacheRead !== undefined) attributes[genAi.usageCacheReadInputTokens] = cacheRead
   if (cacheWrite !== undefined) attributes[genAi.usageCacheCreationInputTokens] = cacheWrite

@@ -17,8 +17,10 @@ const paths: readonly [pattern: RegExp, api: string, operation: string, provider
   [/\/chat\/completions$/, 'openai.chat', 'chat', 'openai'],
   [/\/responses$/, 'openai.responses', 'chat', 'openai'],
   [/\/v1\/messages$/, 'anthropic.messages', 'chat', 'anthropic'],
-  [/\/publishers\/anthropic\/models\/[^/]+:(stream)?[rR]awPredict$/, 'anthropic.messages', 'chat', 'anthropic'],
-  [/\/model\/[^/]*anthropic[^/]*\/invoke(-with-response-stream)?$/, 'anthropic.messages', 'chat', 'anthropic'],
+  // Counting is a model of its own on Vertex, and no call of one.
+  [/\/publishers\/anthropic\/models\/(?!count-tokens:)[^/]+:(stream)?[rR]awPredict$/, 'anthropic.messages', 'chat', 'anthropic'],
+  // An inference profile of one's own has an ARN that names no model; who calls it by fetch is Anthropic's client.
+  [/\/model\/([^/]*anthropic|arn(:|%3A))[^/]*\/invoke(-with-response-stream)?$/, 'anthropic.messages', 'chat', 'anthropic'],
   [/\/embeddings$/, 'openai.embeddings', 'embeddings', 'openai'],
   [/\/completions$/, 'openai.completions', 'text_completion', 'openai'],
 ]
@@ -27,12 +29,14 @@ const paths: readonly [pattern: RegExp, api: string, operation: string, provider
 const providers: readonly [ending: string, provider: string][] = [
   ['api.openai.com', 'openai'],
   ['.openai.azure.com', 'azure.ai.openai'],
+  ['.cognitiveservices.azure.com', 'azure.ai.openai'],
   ['.services.ai.azure.com', 'azure.ai.inference'],
   ['api.anthropic.com', 'anthropic'],
   ['-aiplatform.googleapis.com', 'gcp.vertex_ai'],
   ['aiplatform.googleapis.com', 'gcp.vertex_ai'],
   ['generativelanguage.googleapis.com', 'gcp.gemini'],
   ['.amazonaws.com', 'aws.bedrock'],
+  ['.api.aws', 'aws.bedrock'],
   ['api.mistral.ai', 'mistral_ai'],
   ['api.deepseek.com', 'deepseek'],
   ['api.groq.com', 'groq'],

@@ -11,12 +11,13 @@ import { readAmazonEvents } from '../trace/dialects/amazon-event-stream.ts'
 import { assembleAnthropicMessages } from '../trace/dialects/anthropic-messages-stream.ts'
 import type { StreamAssembler } from '../trace/dialects/dialect.ts'
 import { assembleOpenAiChat } from '../trace/dialects/openai-chat-stream.ts'
+import { assembleOpenAiCompletions } from '../trace/dialects/openai-completions-stream.ts'
 import { assembleOpenAiResponses } from '../trace/dialects/openai-responses-stream.ts'
 import { readServerSentEvents } from '../trace/dialects/server-sent-events.ts'
 import { toldError } from '../trace/dialects/told-error.ts'
 import type { Json } from '../trace/episode.ts'
 import { asObject, asText, parseJson } from '../trace/json.ts'
-import { addRequestFacts, addResponseFacts, requestedCalls } from './body-facts.ts'
+import { addRequestFacts, addResponseFacts, isPending, requestedCalls } from './body-facts.ts'
 import { boundedBody } from './bounded-body.ts'
 import { ByteCollector } from './byte-collector.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -28,6 +29,7 @@ const beyondBounds = 'over maxBodyBytes'
 
 const assemblers: Record<string, () => StreamAssembler> = {
   'openai.chat': assembleOpenAiChat,
+  'openai.completions': assembleOpenAiCompletions,
   'openai.responses': assembleOpenAiResponses,
   'anthropic.messages': assembleAnthropicMessages,
 }
@@ -76,9 +78,11 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   /** The response has come; its body is watched from here on. @throws where it cannot be: a fake without headers, a frozen one */
   respond(response: Response): void {
     this.status = response.status
-    const run = this.span.frame?.run
-    if (run !== undefined && response.ok) run.turn = this
-    const type = response.headers.get('content-type') ?? ''
+    const { frame } = this.span
+    const asked = frame?.within ?? frame?.run
+    // Not where texts are embedded or judged between the model's message and its tools.
+    if (asked !== undefined && response.ok && this.request.endpoint.operation === 'chat') asked.turn = this
+    const type = response.headers.get('content-type')?.toLowerCase() ?? ''
     this.binary = type.startsWith('application/vnd.amazon.eventstream')
     this.stream = this.binary || type.startsWith('text/event-stream')
     if (!this.stream && type !== '' && !/json|text|xml|html/.test(type)) this.untold = type
@@ -216,18 +220,19 @@ export class ModelCall implements BodyWatcher, ModelTurn {
   private readSoFar(): Answer {
     const ended = this.how === 'done'
     const raw = (this.wholeText ?? (this.binary ? '' : this.collector.text())).replace(/^\ufeff/, '')
-    if (raw === '' && !this.binary) return { whole: ended && !this.stream }
-    // Gateways send a stream as plain text, or as nothing; the vendors' clients read it all the same.
-    const stream = this.stream || /^(?:event|data):/.test(raw)
-    const assemble = stream && this.request.endpoint.api !== undefined ? assemblers[this.request.endpoint.api] : undefined
+    const { api } = this.request.endpoint
+    if (raw === '' && !this.binary) return { whole: ended && !this.stream && (api === undefined || this.untold !== undefined) }
+    // Gateways send a stream as plain text, or as nothing, which the vendors' clients read all the same; and what is none as a stream.
+    const stream = this.stream ? !/^\s*[[{<]/.test(raw) : /^[\r\n]*(?:event|data|id|retry)?:/.test(raw)
+    const assemble = stream && api !== undefined ? assemblers[api] : undefined
     if (assemble === undefined && this.binary) {
       this.untold = 'application/vnd.amazon.eventstream'
       return { whole: ended }
     }
     if (assemble === undefined) {
       const body = stream ? undefined : asObject(parseJson(raw))
-      // Of a known dialect an answer is an object, or it is not whole.
-      const whole = ended && (body !== undefined || this.request.endpoint.api === undefined)
+      // Of a known dialect an answer is an object, or it is not whole; one in the background is still to come.
+      const whole = ended && (body === undefined ? api === undefined : !isPending(body))
       // Gateways tell errors under a good status, and so does a Responses answer that failed.
       const error = toldError(body?.['error'])
       return { text: raw, whole, ...(body === undefined ? {} : { body }), ...(error === undefined ? {} : { error }) }

@@ -24,7 +24,8 @@ class MessagesAssembler implements StreamAssembler {
   add(data: string, event?: string): void {
     const fields = asObject(parseJson(data))
     if (fields === undefined) {
-      this.torn ||= data !== ''
+      // Gateways end this stream too as OpenAI's ends.
+      this.torn ||= data !== '' && !this.stopped && !data.startsWith('[DONE]')
       return
     }
     switch (asText(fields['type']) ?? event) {
@@ -34,6 +35,7 @@ class MessagesAssembler implements StreamAssembler {
       case 'content_block_start': {
         const block = asObject(fields['content_block'])
         if (block !== undefined) this.blocks.set(indexOf(fields), block)
+        this.followFallback(block)
         return
       }
       case 'content_block_delta':
@@ -68,6 +70,12 @@ class MessagesAssembler implements StreamAssembler {
     return { ...block, input: parseJson(text) ?? text }
   }
 
+  /** Another model goes on where one refused: the unstreamed message has the name of the last one. */
+  private followFallback(block: Fields | undefined): void {
+    const model = block?.['type'] === 'fallback' ? asObject(block['to'])?.['model'] : undefined
+    if (model !== undefined && this.message !== undefined) this.message['model'] = model
+  }
+
   private addDelta(index: number, delta: Fields): void {
     let block = this.blocks.get(index)
     if (block === undefined) {
@@ -79,6 +87,9 @@ class MessagesAssembler implements StreamAssembler {
       this.inputs.set(index, (this.inputs.get(index) ?? '') + (asText(fields['partial_json']) ?? ''))
     } else if (type === 'citations_delta') {
       block['citations'] = [...asArray(block['citations']), ...(fields['citation'] === undefined ? [] : [fields['citation']])]
+    } else if (type === 'compaction_delta') {
+      // Holds the whole of it.
+      Object.assign(block, fields)
     } else {
       // text, thinking, signature, and what else a provider invents: strings grow, anything else is the last one.
       for (const [key, value] of Object.entries(fields)) block[key] = typeof value === 'string' ? (asText(block[key]) ?? '') + value : value
@@ -89,10 +100,17 @@ class MessagesAssembler implements StreamAssembler {
     const message = this.message ?? {}
     this.message = message
     const { type: _, delta, usage, ...rest } = fields
+    const counts = asObject(usage)
     // Usage is cumulative: a later count replaces the earlier one, never adds to it.
-    if (asObject(usage) !== undefined) message['usage'] = { ...asObject(message['usage']), ...asObject(usage) }
-    Object.assign(message, rest, asObject(delta))
+    if (counts !== undefined) message['usage'] = replaceBy({ ...asObject(message['usage']) }, counts)
+    replaceBy(message, { ...rest, ...asObject(delta) })
   }
+}
+
+/** Null says that there is nothing new. */
+function replaceBy(target: Fields, now: Fields): Fields {
+  for (const [key, value] of Object.entries(now)) if (value !== null || !(key in target)) target[key] = value
+  return target
 }
 
 function indexOf(fields: Fields): number {

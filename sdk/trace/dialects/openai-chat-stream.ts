@@ -1,9 +1,10 @@
 // Puts the chunks of a chat completion together to the body that the unstreamed call would have had. Deltas differ between servers: fields that nobody
 // documented survive, and nothing that came is blanked out by a later null, "" or 0.
 import type { Json } from '../episode.ts'
-import { asArray, asObject, asText, parseJson } from '../json.ts'
+import { asArray, asObject, parseJson } from '../json.ts'
 import { DeltaTemplates } from './delta-templates.ts'
 import type { StreamAssembler } from './dialect.ts'
+import { append, beginsAnother, isBlank, joinCall, joined, joinLists } from './openai-chat-deltas.ts'
 import { toldError } from './told-error.ts'
 
 type Fields = { [key: string]: Json }
@@ -25,7 +26,7 @@ class ChatAssembler implements StreamAssembler {
 
   readonly addRun = (stream: string, start: number): number => this.templates.takeRun(stream, start)
 
-  add(data: string): void {
+  add(data: string, event?: string): void {
     if (this.templates.take(data)) return
     if (data.startsWith('[DONE]')) {
       this.done = true
@@ -33,13 +34,13 @@ class ChatAssembler implements StreamAssembler {
     }
     const chunk = asObject(parseJson(data))
     if (chunk === undefined) {
-      this.torn ||= data !== ''
+      this.torn ||= data !== '' && !this.done
       return
     }
     const { choices, obfuscation: _, error, ...rest } = chunk
     const repeated = growingString(chunk)
     if (repeated === undefined) this.templates.forget()
-    const told = toldError(error)
+    const told = toldError(error) ?? (event === 'error' ? toldError(chunk) : undefined)
     if (told !== undefined) {
       this.error = told
       if (choices === undefined) return
@@ -109,7 +110,7 @@ class Choice {
   growing({ key, call }: GrowingString): (text: string) => void {
     if (call !== undefined) return this.calls.growing(call)
     return (text) => {
-      this.message[key] = append(this.message[key], text)
+      this.message[key] = joined(key, this.message[key], text)
     }
   }
 
@@ -121,7 +122,7 @@ class Choice {
         if (!isBlank(value)) this.message[key] = value
       } else if (value === null) {
         if (key === 'refusal' && !(key in this.message)) this.message[key] = null
-      } else this.message[key] = append(this.message[key], value)
+      } else this.message[key] = joined(key, this.message[key], value)
     }
   }
 
@@ -142,30 +143,40 @@ class Choice {
   }
 }
 
-/** Keyed on index; without one, on the id, and a delta without either belongs to the call before it. */
+/**
+ * Keyed on index; without one, on the id, and a delta without either belongs to the call before it. Some servers number every call 0, or give neither: a call that
+ * is whole already is followed by another of the same key.
+ */
 class ToolCalls {
-  private readonly byIndex = new Map<Json, Fields>()
+  private readonly byIndex = new Map<Json, Fields[]>()
   private last: Json = 0
 
   add(delta: Fields): void {
     const { index, ...fields } = delta
     const key = this.keyOf(index, fields['id'])
     this.last = key
-    this.byIndex.set(key, joinCall(this.byIndex.get(key) ?? {}, fields))
+    this.grow(key, fields)
   }
 
   /** Grows the arguments of the call at this index, which is there. */
   growing(index: number): (text: string) => void {
     return (text) => {
       this.last = index
-      const call = this.byIndex.get(index) ?? {}
-      this.byIndex.set(index, joinCall(call, { function: { arguments: text } }))
+      this.grow(index, { function: { arguments: text } })
     }
   }
 
   body(): Fields[] {
     const numbered = [...this.byIndex].filter(([key]) => typeof key === 'number').sort(([a], [b]) => Number(a) - Number(b))
-    return [...numbered, ...[...this.byIndex].filter(([key]) => typeof key !== 'number')].map(([, call]) => call)
+    return [...numbered, ...[...this.byIndex].filter(([key]) => typeof key !== 'number')].flatMap(([, calls]) => calls)
+  }
+
+  private grow(key: Json, fields: Fields): void {
+    const calls = this.byIndex.get(key)
+    const call = calls?.at(-1)
+    if (calls === undefined) this.byIndex.set(key, [joinCall({}, fields)])
+    else if (call === undefined || beginsAnother(call, fields)) calls.push(joinCall({}, fields))
+    else joinCall(call, fields)
   }
 
   private keyOf(index: Json | undefined, id: Json | undefined): Json {
@@ -212,41 +223,4 @@ function growingString(chunk: Fields): GrowingString | undefined {
     Object.entries(fields ?? {}).every(([name, each]) => name === 'index' || name === 'function' || isBlank(each)) &&
     Object.entries(inner ?? {}).every(([name, each]) => name === 'arguments' || isBlank(each))
   return plain ? { key: 'arguments', value: text, call: index } : undefined
-}
-
-/** `arguments` and `input` grow; other fields keep the last value that says something. */
-function joinCall(call: Fields, delta: Fields): Fields {
-  for (const [key, value] of Object.entries(delta)) {
-    const inner = asObject(value)
-    if (inner !== undefined && (key === 'function' || key === 'custom')) call[key] = joinCall(asObject(call[key]) ?? {}, inner)
-    else if ((key === 'arguments' || key === 'input') && typeof value === 'string') call[key] = (asText(call[key]) ?? '') + value
-    else if (!isBlank(value) || (value !== null && !(key in call))) call[key] = value
-  }
-  return call
-}
-
-/** `{ content: [...], refusal: [...] }`: lists are appended, null says nothing. */
-function joinLists(before: Json | undefined, now: Json): Json {
-  const fields = asObject(now)
-  if (fields === undefined) return before ?? now
-  const joined: Fields = { ...asObject(before) }
-  for (const [key, value] of Object.entries(fields)) {
-    if (value !== null) joined[key] = append(joined[key], value)
-    else if (!(key in joined)) joined[key] = null
-  }
-  return joined
-}
-
-/** Strings and lists grow; anything else is replaced, unless by a blank. */
-function append(before: Json | undefined, now: Json): Json {
-  if (typeof before === 'string' && typeof now === 'string') return before + now
-  if (Array.isArray(before) && Array.isArray(now)) {
-    for (const value of now) before.push(value)
-    return before
-  }
-  return before !== undefined && before !== null && isBlank(now) ? before : now
-}
-
-function isBlank(value: Json | undefined): value is null | '' | 0 | undefined {
-  return value === undefined || value === null || value === '' || value === 0
 }

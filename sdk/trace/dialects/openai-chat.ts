@@ -7,6 +7,7 @@ import { defined, presentUsage } from './numbers.ts'
 import { writeChatEvents } from './openai-chat-events.ts'
 import { readMessage, writeMessage, writeMessages } from './openai-chat-messages.ts'
 import { assembleOpenAiChat } from './openai-chat-stream.ts'
+import { chatUsage } from './openai-chat-usage.ts'
 
 type Fields = { [key: string]: Json }
 
@@ -86,20 +87,20 @@ function readResponse(body: Json): ModelResponse | undefined {
     ...(id === undefined || id === null || id === '' ? {} : { id: textOfJson(id) }),
     outputs: choices.map((choice) => readMessage({ role: 'assistant', ...asObject(choice['message']) })),
     finishReasons: choices.map((choice) => finishReason(asText(choice['finish_reason']))),
-    usage: readUsage(response['usage']),
+    usage: readUsage(chatUsage(response) ?? {}),
   }
 }
 
-function readUsage(sent: Json | undefined): Usage {
-  const usage = asObject(sent) ?? {}
+function readUsage(usage: Fields): Usage {
   const input = asObject(usage['prompt_tokens_details']) ?? {}
   const output = asObject(usage['completion_tokens_details']) ?? {}
   return presentUsage({
     inputTokens: asNumber(usage['prompt_tokens']),
     outputTokens: asNumber(usage['completion_tokens']),
-    // DeepSeek counts hits beside the details.
-    cacheReadTokens: asNumber(input['cached_tokens']) ?? asNumber(usage['prompt_cache_hit_tokens']),
-    cacheWriteTokens: asNumber(input['cache_write_tokens']),
+    // DeepSeek counts hits beside the details, and gateways Anthropic's cache.
+    cacheReadTokens:
+      asNumber(input['cached_tokens']) ?? asNumber(usage['prompt_cache_hit_tokens']) ?? asNumber(usage['cache_read_input_tokens']),
+    cacheWriteTokens: asNumber(input['cache_write_tokens']) ?? asNumber(usage['cache_creation_input_tokens']),
     reasoningTokens: asNumber(output['reasoning_tokens']),
   })
 }

@@ -28,7 +28,8 @@ class ResponsesAssembler implements StreamAssembler {
       case 'response.failed':
         this.complete = true
         this.takeResponse(fields)
-        this.items.clear()
+        // A backend that stores nothing tells the items as they come, and in the end not again.
+        if (type !== 'response.completed' || asArray(this.response?.['output']).length > 0) this.items.clear()
         if (type === 'response.failed') this.error = toldError(this.response?.['error'] ?? {}, 'failed')
         return
       case 'error':
@@ -109,9 +110,10 @@ class ResponsesAssembler implements StreamAssembler {
   }
 }
 
+/** Of an item whose beginning was not seen: events of calls are named after them. */
 function itemTypeOf(type: string): string {
-  if (type.includes('function_call')) return 'function_call'
-  return type.includes('reasoning') ? 'reasoning' : 'message'
+  const [, call] = /^response\.([a-z_]*?_call)(?:[_.]|$)/.exec(type) ?? []
+  return call ?? (type.includes('reasoning') ? 'reasoning' : 'message')
 }
 
 function indexOf(fields: Fields, key: string): number {

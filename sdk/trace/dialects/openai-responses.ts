@@ -1,11 +1,13 @@
 // The Responses dialect: `openai.responses`.
 import type { Json, Message, ModelResponse, Usage } from '../episode.ts'
+import { finishReason } from '../finish-reason.ts'
 import { asArray, asNumber, asObject, asText } from '../json.ts'
 import type { CanonicalRequest, Dialect } from './dialect.ts'
 import { defined, presentUsage } from './numbers.ts'
 import { writeResponsesEvents } from './openai-responses-events.ts'
 import { readItems, writeItems } from './openai-responses-items.ts'
 import { assembleOpenAiResponses } from './openai-responses-stream.ts'
+import { stopReasonOf } from './stop-reason.ts'
 
 type Fields = { [key: string]: Json }
 
@@ -43,9 +45,10 @@ function writeRequest(request: CanonicalRequest): Fields {
   const instructions = instructionsOf(request.messages[0])
   const messages = instructions === undefined ? request.messages : request.messages.slice(1)
   const tools = request.tools.map(({ type = 'function', ...definition }): Fields => {
+    const named = type === 'function' || type === 'custom'
     const fields: Fields = { type }
     for (const [key, value] of Object.entries(definition))
-      if (value !== undefined && !(key === 'name' && value === type)) fields[key] = value
+      if (value !== undefined && (named || key !== 'name' || value !== type)) fields[key] = value
     return fields
   })
   return {
@@ -74,18 +77,9 @@ function readResponse(body: Json): ModelResponse | undefined {
     ...(model === undefined || model === '' ? {} : { model }),
     ...(id === undefined || id === '' ? {} : { id }),
     outputs: [output],
-    finishReasons: [readFinishReason(response, output)],
+    finishReasons: [finishReason(stopReasonOf(response))],
     usage: readUsage(response['usage']),
   }
-}
-
-/** The wire has a status, not a reason: a completed response stopped, or called a tool. */
-function readFinishReason(response: Fields, output: Message): string {
-  const status = asText(response['status'])
-  if (status === 'completed') return output.parts.some((part) => part.type === 'tool_call') ? 'tool_call' : 'stop'
-  if (status !== 'incomplete') return 'error'
-  const reason = asText(asObject(response['incomplete_details'])?.['reason'])
-  return reason === undefined || reason === 'max_output_tokens' ? 'length' : reason
 }
 
 function readUsage(sent: Json | undefined): Usage {

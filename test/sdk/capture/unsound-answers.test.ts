@@ -2,7 +2,13 @@ import { homeground } from '@homeground/sdk'
 import { MemoryExporter } from '@homeground/sdk/testing'
 import { describe, expect, it } from 'vitest'
 
-const paths = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses', unknown: '/v1/moderations' }
+const paths = {
+  chat: '/v1/chat/completions',
+  completions: '/v1/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+  unknown: '/v1/moderations',
+}
 
 /** What is recorded of an answer with status 200. */
 async function recorded(path: keyof typeof paths, type: string, body: string, read = (response: Response) => response.text()) {
@@ -25,6 +31,13 @@ async function recorded(path: keyof typeof paths, type: string, body: string, re
 }
 
 const events = (...data: string[]) => data.map((each) => `data: ${each}\n\n`).join('')
+const piece = (text: string, more: object = {}) =>
+  JSON.stringify({
+    id: 'c',
+    object: 'text_completion',
+    model: 'm',
+    choices: [{ index: 0, text, logprobs: null, finish_reason: null, ...more }],
+  })
 const delta = (content: string) => JSON.stringify({ choices: [{ index: 0, delta: { content } }] })
 const stop = JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
 
@@ -37,6 +50,38 @@ describe('an answer that says 200', () => {
   it.each(['text/plain', 'application/json', ''])('and sends events as %s is put together as a stream', async (type) => {
     const { partial, body } = await recorded('chat', type, events(delta('one '), delta('two'), stop, '[DONE]'))
     expect({ partial, content: JSON.parse(body ?? '').choices[0].message.content }).toEqual({ partial: false, content: 'one two' })
+  })
+
+  it.each([': OPENROUTER PROCESSING\n\n', '\n\n', 'id: 1\n', 'retry: 500\n\n'])(
+    'and begins with %j before its events, as plain text, is put together as a stream',
+    async (first) => {
+      const { partial, body } = await recorded('chat', 'text/plain', first + events(delta('one '), delta('two'), stop, '[DONE]'))
+      expect({ partial, content: JSON.parse(body ?? '').choices[0].message.content }).toEqual({ partial: false, content: 'one two' })
+    },
+  )
+
+  it('and sends JSON as an event stream is recorded as it came', async () => {
+    const body = '{"id":"a","choices":[]}'
+    expect(await recorded('chat', 'text/event-stream', body)).toMatchObject({ partial: false, body })
+    expect(await recorded('chat', 'text/event-stream', '<html>please log in</html>')).toMatchObject({
+      partial: true,
+      body: '<html>please log in</html>',
+    })
+  })
+
+  it.each(['queued', 'in_progress'])('and is %s, to be asked for later, is partial', async (status) => {
+    const body = JSON.stringify({ id: 'r', object: 'response', status, output: [], error: null })
+    expect(await recorded('responses', 'application/json', body)).toMatchObject({ partial: true, error: undefined, body })
+  })
+
+  it('and nothing else is partial', async () => {
+    expect(await recorded('chat', 'application/json', '')).toMatchObject({ partial: true, error: undefined, body: undefined })
+  })
+
+  it.each(['Application/JSON', 'APPLICATION/JSON; CHARSET=UTF-8'])('as %s is recorded', async (type) => {
+    const body = '{"id":"a","choices":[]}'
+    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer()).toString()
+    expect(await recorded('chat', type, body, bytes)).toMatchObject({ partial: false, body })
   })
 
   it('with a byte order mark before its JSON is recorded whole, without it', async () => {
@@ -97,5 +142,57 @@ describe('an answer that says 200', () => {
 
   it('of an endpoint that is not known may be anything', async () => {
     expect(await recorded('unknown', 'text/plain', 'fine')).toMatchObject({ partial: false, body: 'fine' })
+  })
+})
+
+describe('a stream of text completions', () => {
+  const last = JSON.stringify({
+    id: 'c',
+    object: 'text_completion',
+    model: 'm',
+    choices: [],
+    usage: { prompt_tokens: 3, completion_tokens: 2 },
+  })
+
+  it('is recorded as the unstreamed answer', async () => {
+    const logprobs = (token: string) => ({ tokens: [token], token_logprobs: [-1] })
+    const sent = events(
+      piece('ann', { logprobs: logprobs('ann') }),
+      piece('@example.com', { logprobs: logprobs('@example.com'), finish_reason: 'stop' }),
+      last,
+      '[DONE]',
+    )
+    const { partial, error, body } = await recorded('completions', 'text/event-stream', sent)
+    expect({ partial, error, body: JSON.parse(body ?? '') }).toEqual({
+      partial: false,
+      error: undefined,
+      body: {
+        id: 'c',
+        object: 'text_completion',
+        model: 'm',
+        choices: [
+          {
+            index: 0,
+            text: 'ann@example.com',
+            logprobs: { tokens: ['ann', '@example.com'], token_logprobs: [-1, -1] },
+            finish_reason: 'stop',
+          },
+        ],
+        usage: { prompt_tokens: 3, completion_tokens: 2 },
+      },
+    })
+  })
+
+  it.each<[string, string, object]>([
+    ['that breaks off is partial', events(piece('one')), { partial: true, error: undefined }],
+    ['of which an event cannot be read is partial', events(piece('one'), '{"choi', '[DONE]'), { partial: true, error: undefined }],
+    [
+      'that tells an error is recorded with it',
+      events(piece('one'), '{"error":{"code":500,"message":"no"}}'),
+      { error: '500', message: 'no' },
+    ],
+    ['that has a finish reason for each choice is whole', events(piece('one', { finish_reason: 'length' })), { partial: false }],
+  ])('%s', async (_, sent, expected) => {
+    expect(await recorded('completions', 'text/event-stream', sent)).toMatchObject(expected)
   })
 })
