@@ -34,7 +34,8 @@ def run(settings_file: str, events: Events) -> None:
     if settings.recipe == "distill" and Path(settings.distill.teacher).is_dir():
         read_shape(settings.distill.teacher)
     Path(settings.output).mkdir(parents=True, exist_ok=True)
-    fresh = claim_output(settings)
+    # Of several processes the first: the others would find what it has just written, or write over it.
+    fresh = events.speaks and claim_output(settings)
     events.open(settings.output)
     if (Path(settings.output) / "result.json").is_file():
         events.emit("end", already=True, **read_object(Path(settings.output) / "result.json", "delete the folder to start over"))

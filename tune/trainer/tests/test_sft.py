@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import pytest
 from conftest import conversation, told, write_settings
 
 from homeground_tune import memory
+from homeground_tune.events import Events
 from homeground_tune.faults import Failed, Refused, is_disk_full
 from homeground_tune.follow import Follower
 from homeground_tune.run import run
@@ -121,6 +123,21 @@ def test_an_output_folder_with_somebody_elses_files_is_refused(tmp_path, tiny, w
     with pytest.raises(Refused) as refused:
         run(file, events)
     assert refused.value.faults[0].action == "name another folder, or delete this one to start over"
+
+
+def test_of_several_processes_the_first_alone_claims_the_folder(tmp_path, tiny, write_rows, monkeypatch):
+    """They start at one moment: each found what the other had just written, or wrote over it."""
+    found: list[Path] = []
+
+    def prepare(*_: object) -> None:
+        found.extend((tmp_path / "out").iterdir())
+        raise Refused("invalid-settings", [])
+
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setattr("homeground_tune.run.prepare", prepare)
+    with pytest.raises(Refused):
+        run(settings(tmp_path, tiny, write_rows([conversation(1)])), Events(io.StringIO()))
+    assert found == []
 
 
 @pytest.mark.parametrize(
