@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 
 from .faults import FaultList
 
 EXPORT = "export the rows with `homeground dataset`"
+
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse_json(text: str) -> object:
+    """Raises ValueError. Halves of characters, as JavaScript cuts a text, become U+FFFD as in a recording: no tokenizer takes them."""
+    value = json.loads(text)
+    return well_formed(value) if HALF.search(text) else value
+
+
+def well_formed(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [well_formed(each) for each in value]
+    if isinstance(value, dict):
+        return {well_formed(name): well_formed(each) for name, each in value.items()}
+    return value
 
 
 def normalise_tools(tools: object, place: str, faults: FaultList) -> list | None:
     """The list of tool definitions; None where the row has none."""
     if isinstance(tools, str):
         try:
-            tools = json.loads(tools) if tools else None
+            tools = parse_json(tools) if tools else None
         except ValueError as error:
             faults.add(f"{place} tools", "a list of tools, or its JSON", str(error), EXPORT)
             return None
@@ -52,7 +71,7 @@ def normalise_call(call: dict) -> dict:
     if isinstance(function.get("arguments"), str):
         # A text would be encoded twice by some templates and refused by others.
         try:
-            function["arguments"] = json.loads(function["arguments"])
+            function["arguments"] = parse_json(function["arguments"])
         except ValueError:
             pass
     return {**call, "function": function}

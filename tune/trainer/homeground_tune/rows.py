@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .faults import FaultList
-from .messages import normalise_message, normalise_tools
+from .messages import normalise_message, normalise_tools, parse_json
 
 MOST_FAULTS = 10
 
@@ -53,7 +52,7 @@ def read_lines(file: str, faults: FaultList) -> Iterator[tuple[str, object]]:
                 if line.strip() == b"":
                     continue
                 try:
-                    yield f"{file}:{number}", json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                    yield f"{file}:{number}", parse_json(line.decode("utf-8-sig" if number == 1 else "utf-8"))
                 except ValueError as error:
                     faults.add(f"{file}:{number}", "one JSON object", str(error), "mend or remove the line")
                     if len(faults.faults) >= MOST_FAULTS:

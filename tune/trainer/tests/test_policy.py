@@ -140,7 +140,13 @@ def test_a_seed_fixes_what_is_sampled_and_stops_and_lengths_hold(server):
         ({**ASK, "response_format": {"type": "json_object"}}, 400, "response_format"),
         ({**ASK, "response_format": "text"}, 400, "response_format"),
         ({**ASK, "temperature": "hot"}, 400, "temperature"),
+        ({**ASK, "temperature": float("nan")}, 400, "temperature"),
+        ({**ASK, "max_tokens": float("inf")}, 400, "max_tokens"),
+        ({**ASK, "seed": 2**70}, 400, "seed"),
+        ({**ASK, "max_tokens": 10**400}, 400, "max_tokens"),
+        ({**ASK, "n": 10**9}, 400, "n: expected a number from 1 to 128"),
         ({**ASK, "stop": 7}, 400, "stop"),
+        ({**ASK, "stop": ["", "x"]}, 400, "stop"),
         ({**ASK, "stream_options": "all"}, 400, "stream_options"),
         ({**ASK, "tools": ["find_order"]}, 400, "tools: expected a list of objects"),
         ({**ASK, "messages": [{"role": "user", "content": 7}]}, 400, "messages[0] content"),
@@ -151,6 +157,14 @@ def test_a_seed_fixes_what_is_sampled_and_stops_and_lengths_hold(server):
 def test_what_cannot_be_done_is_refused_in_openais_form(server, body, status, words):
     got, text = post(server, body)
     assert (got, words in json.loads(text)["error"]["message"]) == (status, True)
+
+
+def test_half_a_character_that_a_product_has_cut_is_read_as_the_sign_for_one(server):
+    def prompt(end: str) -> list[int]:
+        messages = [{"role": "user", "content": f"cut here: {end}"}]
+        return json.loads(post(server, {**ASK, "messages": messages, "max_tokens": 1, "logprobs": True})[1])["prompt_token_ids"]
+
+    assert prompt("\ud83d") == prompt("\ufffd") != prompt("\U0001f600")
 
 
 def test_broken_calls_stay_text_and_text_around_calls_is_kept(tokenizer):
@@ -203,6 +217,7 @@ def test_a_rollouts_turns_are_stitched_by_exact_tokens(server):
     assert sum(row.mask) == len(first_turn.completion) + len(second_turn.completion)
     assert [value for value, mask in zip(row.logprobs, row.mask, strict=True) if mask == 0] == [0.0] * (len(row.mask) - sum(row.mask))
     assert post(server, ASK, path)[0] == 404
+    assert post(server, ASK, "/s/r1")[0] == 404
 
 
 def test_history_that_tokenises_otherwise_keeps_the_sampled_ids_and_rewritten_history_is_split(tokenizer):

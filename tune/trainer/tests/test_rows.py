@@ -81,6 +81,16 @@ def test_a_byte_order_mark_and_line_ends_of_windows_are_read(tmp_path):
     assert [row.place.rsplit(":")[-1] for row in read_rows([str(tmp_path / "rows.jsonl")], "sft")] == ["1", "2"]
 
 
+def test_half_a_character_is_read_as_the_sign_for_one(write_rows):
+    halves = {"messages": [{"role": "user", "content": "hi \ud83d"}, {"role": "assistant", "content": "\ude00 \U0001f600"}]}
+    (row,) = read_rows([write_rows([halves])], "sft")
+    assert [message["content"] for message in row.value["messages"]] == ["hi \ufffd", "\ufffd \U0001f600"]
+    called = conversation(1)
+    called["messages"][2]["tool_calls"][0]["function"]["arguments"] = '{"order_id": "\\ud83d"}'
+    (row,) = read_rows([write_rows([called])], "sft")
+    assert row.value["messages"][2]["tool_calls"][0]["function"]["arguments"] == {"order_id": "\ufffd"}
+
+
 def test_tools_and_arguments_written_as_text_are_read(write_rows):
     row = conversation(1)
     row["tools"] = '[{"name": "find_order"}]'

@@ -50,8 +50,8 @@ def read_request(body: object, *, default_model: str) -> ChatRequest:
     if not isinstance(form, dict) or form.get("type", "text") != "text":
         raise BadRequest("response_format: this server answers in text only")
     stop = body.get("stop") or []
-    if not isinstance(stop, (str, list)) or not all(isinstance(each, str) for each in stop):
-        raise BadRequest("stop: expected a text or a list of texts")
+    if not isinstance(stop, (str, list)) or not all(isinstance(each, str) and each for each in stop):
+        raise BadRequest("stop: expected a text or a list of texts, none of them empty")
     streamed = body.get("stream_options") or {}
     if not isinstance(streamed, dict):
         raise BadRequest("stream_options: expected an object")
@@ -69,7 +69,7 @@ def read_request(body: object, *, default_model: str) -> ChatRequest:
         top_p=number(body, "top_p", minimum=0, default=1.0),
         seed=number(body, "seed", minimum=0, kind=int),
         stop=[stop] if isinstance(stop, str) else list(stop),
-        choices=number(body, "n", minimum=1, default=1, kind=int),
+        choices=number(body, "n", minimum=1, maximum=128, default=1, kind=int),
         stream=bool(body.get("stream")),
         stream_usage=bool(streamed.get("include_usage")),
         logprobs=bool(body.get("logprobs")),
@@ -77,13 +77,15 @@ def read_request(body: object, *, default_model: str) -> ChatRequest:
     )
 
 
-def number(body: dict, *names: str, minimum: float, default=None, kind: type = float):
+def number(body: dict, *names: str, minimum: float, maximum: float = 2**63 - 1, default=None, kind: type = float):
+    """What torch takes: Python's JSON knows NaN, Infinity and whole numbers of any length too."""
     for name in names:
         value = body.get(name)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < minimum or (kind is int and value != int(value)):
-            raise BadRequest(f"{name}: expected a number of at least {minimum}")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not minimum <= value <= maximum or (kind is int and value != int(value)):
+            raise BadRequest(f"{name}: expected a number from {minimum} to {maximum:g}")
         return kind(value)
     return default
 

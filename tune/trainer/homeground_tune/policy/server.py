@@ -13,6 +13,7 @@ import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from ..messages import parse_json
 from .chat import CALL_START, BadRequest, ChatRequest, Message, prompt_ids, read_completion, read_request
 from .generate import Generator, Job
 from .session import Session, Turn
@@ -222,14 +223,15 @@ def handler_for(server: PolicyServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             length = self.headers.get("content-length", "")
-            if not length.isdigit() or int(length) > MOST_BODY:
+            told = length.isdecimal()
+            if not told or int(length) > MOST_BODY:
                 self.close_connection = True
-                return self.fail(413 if length.isdigit() else 411, f"expected a body of at most {MOST_BODY} bytes with its content-length")
+                return self.fail(413 if told else 411, f"expected a body of at most {MOST_BODY} bytes with its content-length")
             text = self.rfile.read(int(length))
             path = self.path.split("?")[0]
             session = None
             if path.startswith("/s/"):
-                _, _, name, path = path.split("/", 3)
+                name, _, path = path.removeprefix("/s/").partition("/")
                 path = f"/{path}"
                 session = server.sessions.get(name)
                 if session is None:
@@ -239,7 +241,7 @@ def handler_for(server: PolicyServer) -> type[BaseHTTPRequestHandler]:
             if path != "/v1/chat/completions":
                 return self.fail(404, f"no such route: POST {self.path}")
             try:
-                request = read_request(json.loads(text), default_model=next(iter(server.models)))
+                request = read_request(parse_json(text.decode("utf-8-sig")), default_model=next(iter(server.models)))
                 if session is not None and request.choices != 1:
                     raise BadRequest("n: a rollout takes one choice a turn")
                 jobs = server.jobs(request, session)
