@@ -44,9 +44,34 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** `parseJson` with U+FFFD for lone surrogates. Only text that has or escapes one is searched: the search costs more than the parse. */
-export function parseWellFormed(text: string): Json | undefined {
+/** Levels that a recorded value may have: whatever walks through one makes a call for each, and some thousands fill the stack. */
+export const deepestValue = 500
+
+/** `parseJson`, and `undefined` for what is nested too deep. */
+export function parseBounded(text: string): Json | undefined {
   const value = parseJson(text)
+  return value !== undefined && mayBeDeep(text) && isDeeper(value, deepestValue) ? undefined : value
+}
+
+/** Nearly no text has so many brackets, and looking for them costs much less than the parse. */
+function mayBeDeep(text: string): boolean {
+  return text.length > deepestValue && ['{', '['].some((bracket) => hasMany(text, bracket, deepestValue / 2))
+}
+
+function hasMany(text: string, bracket: string, most: number): boolean {
+  let count = 0
+  for (let at = text.indexOf(bracket); at >= 0 && count <= most; at = text.indexOf(bracket, at + 1)) count += 1
+  return count > most
+}
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1))
+}
+
+/** `parseBounded` with U+FFFD for lone surrogates. Only text that has or escapes one is searched: the search costs more than the parse. */
+export function parseWellFormed(text: string): Json | undefined {
+  const value = parseBounded(text)
   return value === undefined || (!/\\u[dD][89a-fA-F]/.test(text) && text.isWellFormed()) ? value : wellFormed(value)
 }
 

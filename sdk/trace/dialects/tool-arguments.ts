@@ -1,6 +1,6 @@
 // Tool-call arguments: text on the wire, a value in the canonical form. Text that is no JSON stays as it was, so that what the model really wrote is never lost.
 import type { Json, ToolCallPart } from '../episode.ts'
-import { asText, isJson, parseJson, wellFormed } from '../json.ts'
+import { asText, isJson, parseBounded, wellFormed } from '../json.ts'
 
 type Arguments = Pick<ToolCallPart, 'arguments' | 'invalid' | 'raw'>
 
@@ -9,7 +9,7 @@ export function readArguments(sent: Json | undefined): Arguments {
   if (sent === undefined || sent === null || sent === '') return { arguments: {} }
   const text = asText(sent)
   if (text === undefined) return { arguments: sent }
-  const value = parseJson(text)
+  const value = parseBounded(text)
   // 1e400 is JSON, but not a number that can be kept.
   if (value === undefined || !isJson(value)) return { arguments: wellFormed(text), invalid: true }
   return losesInteger(text) ? { arguments: wellFormed(value), raw: text } : { arguments: wellFormed(value) }

@@ -1,6 +1,6 @@
 // Lists that were flattened into attribute names (`llm.input_messages.0.message.role`), put together again.
 import type { Json } from '../episode.ts'
-import { asArray, asObject, asText, jsonOrText } from '../json.ts'
+import { asArray, asObject, asText, deepestValue, jsonOrText } from '../json.ts'
 import type { ForeignBody } from './types.ts'
 
 type Branch = { [key: string]: Json }
@@ -11,6 +11,7 @@ export function unflattened(body: ForeignBody, prefix: string): Json {
   for (const [name, value] of Object.entries(body)) {
     if (!name.startsWith(prefix)) continue
     const keys = name.slice(prefix.length).split('.')
+    if (keys.length > deepestValue) continue
     let at = root
     for (const key of keys.slice(0, -1)) {
       const next = asObject(at[key])
