@@ -5,10 +5,10 @@
 // Last line: JSON with directRatio100, directRatio10, spansPerSecond.
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { freePort } from '../../dist/store/embedded/free-port.js'
 
 const here = import.meta.dirname
 const root = path.resolve(here, '../..')
@@ -167,13 +167,4 @@ async function until(condition) {
     if (Date.now() > deadline) throw new Error('a server did not start within a minute')
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
 }

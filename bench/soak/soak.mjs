@@ -7,6 +7,7 @@ import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { freePort } from '../../dist/store/embedded/free-port.js'
 import { homeground } from '../../sdk/dist/index.js'
 
 const { values: options } = parseArgs({
@@ -215,12 +216,4 @@ function collector(port) {
       return ids
     },
   }
-}
-
-async function freePort() {
-  const server = http.createServer()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
