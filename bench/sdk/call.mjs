@@ -1,10 +1,9 @@
-// One client in a process of its own: `node call.mjs PEER 'plain'|'stream' WARM_UP UPSTREAM_URL SINK_URL`. Makes so many calls as each line of its input says, flushes, and says
-// so in a line; at the end of the input it prints what a call took, with all threads of the process and the whole export, as one line of JSON.
-import readline from 'node:readline'
+// One client in a process of its own: `node call.mjs PEER 'plain'|'stream' WARM_UP CALLS UPSTREAM_URL SINK_URL`. Makes the calls and flushes; prints what a call took, with
+// all threads of the process and the whole export, as one line of JSON.
 import { setTimeout } from 'node:timers/promises'
 import { instrument } from './peers.mjs'
 
-const [name, mode, warmUp, upstream, sink] = process.argv.slice(2)
+const [name, mode, warmUp, calls, upstream, sink] = process.argv.slice(2)
 const { wrap, flush, stats, around } = await instrument(name, sink)
 const { default: OpenAI } = await import('openai')
 // Over real sockets, as a user has it.
@@ -51,28 +50,17 @@ async function many(times) {
 const maxFlushMs = 1000
 const flushed = () => Promise.race([flush(), setTimeout(maxFlushMs)])
 
-const say = (figures, then) => process.stdout.write(`${JSON.stringify(figures)}\n`, then)
 await many(Number(warmUp))
 await flushed()
-say({ calls: 0 })
-
-const before = process.cpuUsage()
-let calls = 0
-let wallMicros = 0
-for await (const line of readline.createInterface({ input: process.stdin })) {
-  const start = performance.now()
-  await many(Number(line))
-  wallMicros += (performance.now() - start) * 1000
-  await flushed()
-  calls += Number(line)
-  say({ calls })
-}
-// What a client does while it rests counts too.
-const { user, system } = process.cpuUsage(before)
+const cpu = process.cpuUsage()
+const start = performance.now()
+await many(Number(calls))
+const wallMicros = (performance.now() - start) * 1000
+await flushed()
+const { user, system } = process.cpuUsage(cpu)
 const exported = stats?.()
 if (exported !== undefined && exported.dropped + exported.rejected + exported.internalErrors > 0)
   throw new Error(`spans were lost: ${JSON.stringify(exported)}`)
+const line = { wallMicros: wallMicros / calls, cpuMicros: (user + system) / calls, rssMiB: process.memoryUsage().rss / 2 ** 20 }
 // Some peers leave timers behind.
-say({ wallMicros: wallMicros / calls, cpuMicros: (user + system) / calls, rssMiB: process.memoryUsage().rss / 2 ** 20 }, () =>
-  process.exit(0),
-)
+process.stdout.write(`${JSON.stringify(line)}\n`, () => process.exit(0))

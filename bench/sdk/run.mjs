@@ -1,13 +1,13 @@
 // What recording costs a product, beside five peers: CPU a call including the export, over real sockets, less that of the bare client. In each round the bare
-// client, ours and each peer have a process of their own (call.mjs), that makes calls until its code is warm; then those that are counted, in twenty turns, one client after the
-// other, so that a machine that grows slower does so for all. A figure is the median of the rounds, of what a client used more than the bare one of its round. `homeground.agent` is beside the point of the ratio: each call in a run of its own, which is a
-// second span and, before Node 24, the price of AsyncLocalStorage, that slows every promise of a process as soon as anybody uses one.
+// client, ours and each peer have a process of their own, alone on the machine (call.mjs): it makes calls until its code is warm, then those that are counted, one after the other
+// as a busy product does. A figure is the median of the rounds, of what a client used more than the bare one of its round; rounds begin with another client each, so that a machine
+// that grows slower does so for all. `homeground.agent` is beside the point of the ratio: each call in a run of its own, which is a second span and, before Node 24, the price of
+// AsyncLocalStorage, that slows every promise of a process as soon as anybody uses one.
 // `--rounds N`, `--plain CALLS`, `--stream CALLS` (a process's; 0 leaves it out), `--only a,b`, `--raw FILE` (each process's figures, as JSON).
 // Then what a caller waits for longer (latency.mjs), how long the import takes, and what is installed.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import readline from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { peers } from './peers.mjs'
@@ -22,9 +22,6 @@ const { values: options } = parseArgs({
     raw: { type: 'string' },
   },
 })
-
-/** In which a client's calls of a round are made. */
-const turns = 20
 
 /** Calls before the first that counts. After 1,500 plain ones a bare call takes 690 us and recording adds 150 to 200; after 6,000 it takes 580, and recording adds 90. */
 const warmUp = { plain: 6000, stream: 300 }
@@ -44,7 +41,7 @@ const raw = {}
 for (const mode of ['plain', 'stream']) {
   const calls = Number(options[mode])
   if (calls === 0) continue
-  raw[mode] = await measure(mode, calls)
+  raw[mode] = measure(mode, calls)
   Object.assign(result, report(mode, raw[mode]))
   if (options.raw !== undefined) fs.writeFileSync(options.raw, JSON.stringify(raw))
 }
@@ -125,56 +122,24 @@ async function serve(file) {
 }
 
 /** By client, the figures of each round. */
-async function measure(mode, calls) {
+function measure(mode, calls) {
   const figures = Object.fromEntries(names.map((name) => [name, []]))
-  for (let round = 1; round <= Number(options.rounds); round += 1) {
-    const clients = []
-    for (const name of names) clients.push(await startClient(name, mode))
-    for (let turn = 0; turn < turns; turn += 1) {
-      // Another's leavings, warm or cold, fall to each in turn.
-      for (const at of names.keys()) await clients[(at + turn) % names.length].call(Math.ceil(calls / turns))
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    for (const at of names.keys()) {
+      const name = names[(at + round) % names.length]
+      figures[name].push(callsOf(name, mode, calls))
     }
-    for (const [at, client] of clients.entries()) figures[names[at]].push(await client.end())
-    process.stderr.write(`${mode}: round ${round} of ${options.rounds}\n`)
+    process.stderr.write(`${mode}: round ${round + 1} of ${options.rounds}\n`)
   }
   return figures
 }
 
-/** Warm when it is given. */
-async function startClient(name, mode) {
-  const given = [path.join(folder, 'call.mjs'), name, mode, String(warmUp[mode]), upstream, sink]
-  const child = spawn(process.execPath, given, { stdio: ['pipe', 'pipe', 'pipe'] })
-  children.push(child)
-  let errors = ''
-  child.stderr.on('data', (data) => {
-    errors = `${errors}${data}`.slice(-2000)
-  })
-  const lines = readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const answer = async () => {
-    for (let line = await lines.next(); !line.done; line = await lines.next()) {
-      // Some peers print.
-      if (/^\{"(calls|wallMicros)":/.test(line.value)) return JSON.parse(line.value)
-    }
-    throw new Error(`${name}, ${mode}: ended early: ${errors}`)
-  }
-  // It stands still while others have their turn: what some peers send seconds later is theirs to pay, not their neighbour's.
-  const turn = async (take) => {
-    child.kill('SIGCONT')
-    take()
-    const said = await answer()
-    child.kill('SIGSTOP')
-    return said
-  }
-  await answer()
-  child.kill('SIGSTOP')
-  return {
-    call: (calls) => turn(() => child.stdin.write(`${calls}\n`)),
-    async end() {
-      const figures = await turn(() => child.stdin.end())
-      child.kill('SIGKILL')
-      return figures
-    },
-  }
+function callsOf(name, mode, calls) {
+  const given = [path.join(folder, 'call.mjs'), name, mode, String(warmUp[mode]), String(calls), upstream, sink]
+  const run = spawnSync(process.execPath, given, { encoding: 'utf8' })
+  if (run.status !== 0) throw new Error(`${name}, ${mode}: ended with ${run.status ?? run.signal}: ${run.stderr}`)
+  // Some peers print.
+  return JSON.parse(run.stdout.trim().split('\n').at(-1))
 }
 
 /** Prints the table; gives ours over the best peer, in added CPU. */
